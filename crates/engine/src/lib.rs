@@ -1,0 +1,1 @@
+//! Every decision of Lowwater. Sees the vocabulary only: no files, no clock, no async; randomness by seed.

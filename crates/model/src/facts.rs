@@ -1,0 +1,245 @@
+//! The frozen input of every decision: what was billed, what was used, what is promised.
+//!
+//! Hourly columns exist only for resources that a lever may touch. All other money is one exact rest.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::charge::{CostMetric, PricingCategory, Spread};
+use crate::id::{
+    AccountId, CalendarName, CommitmentId, Currency, FactsId, RegionId, ResourceId, Sku, Team, WorkloadName,
+};
+use crate::known::Known;
+use crate::money::Money;
+use crate::offer::PriceBook;
+use crate::period::{Hour, Period};
+use crate::schedule::Calendars;
+use crate::sku::SkuFact;
+use crate::usage::Usage;
+use crate::workload::{Class, Criticality, Keep, Role};
+
+/// Everything that a plan is made from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Facts {
+    /// Hash of manifest, configuration and catalogue.
+    pub id: FactsId,
+    /// Nothing after this instant is in here.
+    pub as_of: Timestamp,
+    /// Of all money.
+    pub currency: Currency,
+    /// Hours that profiles may look at.
+    pub history: Period,
+    /// Hours that replay replays, the last part of `history`; savings are for these.
+    pub period: Period,
+    /// Which cost column the replay stands on.
+    pub basis: Basis,
+    /// The bill of `period`.
+    pub ledger: Ledger,
+    /// Resources with hourly columns, sorted by id.
+    pub resources: Vec<Resource>,
+    /// What was committed, and how much of it was used, in `period`.
+    pub commitments: Vec<CommitmentUse>,
+    /// Every known price.
+    pub prices: PriceBook,
+    /// Holidays.
+    pub calendars: Calendars,
+    /// How far to trust all this.
+    pub quality: Quality,
+}
+
+impl Facts {
+    /// Looks a resource up.
+    pub fn resource(&self, id: &ResourceId) -> Option<&Resource> {
+        self.resources
+            .binary_search_by(|r| r.id.cmp(id))
+            .ok()
+            .map(|i| &self.resources[i])
+    }
+}
+
+/// The cost column that replay stands on, and why.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Basis {
+    /// EffectiveCost, or BilledCost where EffectiveCost can't be trusted.
+    pub metric: CostMetric,
+    /// In words.
+    pub why: String,
+}
+
+/// The exact bill of the replayed period.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Ledger {
+    /// Everything in the basis metric.
+    pub total: Money,
+    /// Everything as invoiced.
+    pub billed: Money,
+    /// Named differences from `total` to `billed`: purchases, amortisation, tax. They and `unexplained` sum to `billed - total`.
+    pub reconciliation: Vec<LedgerLine>,
+    /// What no name explains, such as costs that the provider rounded.
+    pub unexplained: Money,
+}
+
+/// A named amount.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LedgerLine {
+    /// In words.
+    pub label: String,
+    /// Exact.
+    pub amount: Money,
+}
+
+/// A billed resource with its hours.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Resource {
+    /// FOCUS ResourceId.
+    pub id: ResourceId,
+    /// FOCUS ResourceName or Name tag.
+    pub name: Option<String>,
+    /// Cloud id.
+    pub cloud: String,
+    /// Sub account, else billing account.
+    pub account: AccountId,
+    /// FOCUS RegionId.
+    pub region: RegionId,
+    /// Instance type.
+    pub sku: Known<Sku>,
+    /// GPUs; 0 = none.
+    pub gpus: f64,
+    /// Who owns it and how it may be treated.
+    pub owner: Owner,
+    /// What it cost, by kind of line.
+    pub lines: Vec<CostLine>,
+    /// What its GPUs did; empty where no metrics are joined.
+    pub usage: Usage,
+}
+
+impl Resource {
+    /// The table's facts of its instance type.
+    pub fn sku_fact(&self) -> Option<&'static SkuFact> {
+        self.sku.value().and_then(|sku| crate::sku::find_sku(sku.as_str()))
+    }
+
+    /// Is all of its compute cost known by the hour?
+    pub fn is_hourly(&self) -> bool {
+        self.lines
+            .iter()
+            .all(|l| l.kind != LineKind::Compute || l.spread != Spread::Even)
+    }
+}
+
+/// Who owns a resource: declared in workloads.toml, else from tags; rules inherited from team, environment and tags.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Owner {
+    /// Workload of workloads.toml.
+    pub workload: Option<WorkloadName>,
+    /// Declared class; unknown where nobody declared one.
+    pub class: Class,
+    /// Part it plays.
+    pub role: Role,
+    /// Who pays.
+    pub team: Option<Team>,
+    /// Project.
+    pub project: Option<String>,
+    /// Environment.
+    pub environment: Option<String>,
+    /// Model.
+    pub model: Option<String>,
+    /// IANA zone of its people, and where that is from.
+    pub zone: String,
+    /// Their holidays.
+    pub holidays: Option<CalendarName>,
+    /// What a stop costs.
+    pub criticality: Option<Criticality>,
+    /// Kinds of change that must not be proposed.
+    pub never: std::collections::BTreeSet<String>,
+    /// Must stay as it is.
+    pub keep: Option<Keep>,
+    /// Says which rule gave what, for `explain`.
+    pub because: Vec<String>,
+}
+
+/// Does the cost end when the resource stops?
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LineKind {
+    /// Ends with it: instance hours.
+    Compute,
+    /// Goes on: disks, addresses, transfer already made.
+    Other,
+}
+
+/// Hourly cost of one kind on one set of terms.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CostLine {
+    /// Does it end with the resource?
+    pub kind: LineKind,
+    /// Terms.
+    pub pricing: PricingCategory,
+    /// Which commitment covered it: hours covered by one save no cash when they stop.
+    pub commitment: Option<CommitmentId>,
+    /// How it came to its hours.
+    pub spread: Spread,
+    /// Runs of equal hours, in order, disjoint.
+    pub runs: Vec<CostRun>,
+}
+
+/// Consecutive hours with the same cost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CostRun {
+    /// First hour.
+    pub start: Hour,
+    /// How many.
+    pub hours: u32,
+    /// Cost of each hour in the basis metric.
+    pub cost: Money,
+    /// Resource-seconds billed in each hour: 3600 for a whole one.
+    pub seconds: u32,
+}
+
+impl CostRun {
+    /// First hour after.
+    pub const fn end(&self) -> Hour {
+        Hour(self.start.0 + self.hours as i64)
+    }
+}
+
+/// How much of a commitment was used in the replayed period, in the basis metric.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CommitmentUse {
+    /// FOCUS CommitmentDiscountId.
+    pub id: CommitmentId,
+    /// FOCUS CommitmentDiscountName.
+    pub name: Option<String>,
+    /// FOCUS CommitmentDiscountType, such as `Savings Plan`.
+    pub kind: String,
+    /// Paid and used.
+    pub used: Money,
+    /// Paid and not used.
+    pub unused: Money,
+}
+
+/// How far to trust the facts.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Quality {
+    /// Cost of GPU resources in the period, in the basis metric.
+    pub gpu_cost: Money,
+    /// The part of it that belongs to resources with joined metrics.
+    pub joined_gpu_cost: Money,
+    /// Days of the period.
+    pub days: u32,
+    /// Days of it with charges.
+    pub days_with_charges: u32,
+    /// Newest hour with charges (its end).
+    pub bill_until: Option<Timestamp>,
+    /// Newest hour with metrics (its end).
+    pub metrics_until: Option<Timestamp>,
+    /// What a reader must know.
+    pub warnings: Vec<String>,
+}
+
+impl Quality {
+    /// Share of GPU money that is joined to activity, 0 to 1; none where there is no GPU money.
+    pub fn join_share(&self) -> Option<f64> {
+        (!self.gpu_cost.is_zero()).then(|| self.joined_gpu_cost.estimate().amount() / self.gpu_cost.estimate().amount())
+    }
+}

@@ -1,0 +1,485 @@
+//! The owner's limits: `policy.toml`. Every key has a default and a reason; an unknown key is an error.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+use toml::{Table, Value};
+
+use crate::error::ConfigError;
+use crate::id::{CalendarName, Team};
+use crate::workload::{Criticality, Keep};
+
+/// A default value, in a form that a static table can hold.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum KeyDefault {
+    /// A share, a number of hours, an amount.
+    Float(f64),
+    /// A count.
+    Int(i64),
+    /// Yes or no.
+    Bool(bool),
+    /// A word.
+    Text(&'static str),
+    /// Words.
+    List(&'static [&'static str]),
+}
+
+impl KeyDefault {
+    /// As TOML.
+    pub fn value(self) -> Value {
+        match self {
+            Self::Float(v) => Value::Float(v),
+            Self::Int(v) => Value::Integer(v),
+            Self::Bool(v) => Value::Boolean(v),
+            Self::Text(v) => Value::String(v.to_owned()),
+            Self::List(v) => Value::Array(v.iter().map(|t| Value::String((*t).to_owned())).collect()),
+        }
+    }
+}
+
+/// One key of the policy.
+#[derive(Clone, Copy, Debug)]
+pub struct PolicyKey {
+    /// Its name inside its section.
+    pub name: &'static str,
+    /// Value where the owner says nothing.
+    pub default: KeyDefault,
+    /// What it means, its unit, and why the default is what it is.
+    pub doc: &'static str,
+}
+
+/// A section: a table of keys.
+#[derive(Clone, Copy, Debug)]
+pub struct Section {
+    /// Its name: `load`, or `lever.idle`.
+    pub name: &'static str,
+    /// Its keys.
+    pub keys: &'static [PolicyKey],
+}
+
+use KeyDefault::{Float, Int, List, Text};
+
+const fn key(name: &'static str, default: KeyDefault, doc: &'static str) -> PolicyKey {
+    PolicyKey { name, default, doc }
+}
+
+/// Sections that belong to no lever.
+pub const SECTIONS: &[Section] = &[
+    Section {
+        name: "calendar",
+        keys: &[
+            key(
+                "zone",
+                Text("UTC"),
+                "IANA time zone of day buckets and of schedules whose owner has none. UTC, because that is how clouds bill.",
+            ),
+            key(
+                "holidays",
+                Text(""),
+                "Holiday calendar (a name in holidays.csv) for owners who name none. Empty = no holidays.",
+            ),
+            key(
+                "fiscal_year_start",
+                Int(1),
+                "Month in which the fiscal year begins, 1 to 12.",
+            ),
+        ],
+    },
+    Section {
+        name: "load",
+        keys: &[
+            key(
+                "max_reject_share",
+                Float(0.01),
+                "Share of rows of a unit that may be rejected before the load fails. One in a hundred: more means a wrong format, not a bad row.",
+            ),
+            key(
+                "max_removed_share",
+                Float(0.1),
+                "Share of a month's cost or days that a newer export may remove before the load is refused (exit 4) without --replace. A tenth: restatements are smaller, truncated exports are larger.",
+            ),
+            key(
+                "extra_tag_keys",
+                List(&[]),
+                "Tag keys to keep as x_ columns beside the ones used for owners.",
+            ),
+        ],
+    },
+    Section {
+        name: "owner",
+        keys: &[
+            key(
+                "team_tags",
+                List(&["team", "owner"]),
+                "Tag keys that name the team, first present wins. Compared in any case and trimmed.",
+            ),
+            key(
+                "project_tags",
+                List(&["project", "application"]),
+                "Tag keys that name the project.",
+            ),
+            key(
+                "environment_tags",
+                List(&["environment", "env"]),
+                "Tag keys that name the environment.",
+            ),
+            key("model_tags", List(&["model"]), "Tag keys that name the model."),
+            key(
+                "class_tags",
+                List(&["workload-class"]),
+                "Tag keys that declare the class of a resource without a workload.",
+            ),
+            key(
+                "required_tags",
+                List(&["team"]),
+                "Keys (by the names above) without which spend counts as untagged.",
+            ),
+        ],
+    },
+    Section {
+        name: "usage",
+        keys: &[
+            key(
+                "min_join_share",
+                Float(0.8),
+                "Share of GPU money that must be joined to activity before an idle finding is more than `measure this first`. Below four fifths the unmeasured part could be the busy part.",
+            ),
+            key(
+                "min_observed_minutes",
+                Int(50),
+                "Minutes of an hour that must be observed for it to count as idle: ten missing minutes can't hide an hour of work.",
+            ),
+            key(
+                "max_gap_minutes",
+                Int(10),
+                "Longest time that one sample stands for. Twice the usual five-minute scrape.",
+            ),
+        ],
+    },
+    Section {
+        name: "plan",
+        keys: &[
+            key(
+                "history_days",
+                Int(91),
+                "Days of history that profiles look at. Thirteen weeks: each weekday counts the same.",
+            ),
+            key(
+                "replay_days",
+                Int(28),
+                "Days that are replayed, the newest of the history. Four whole weeks, so that a saving does not depend on the day it was asked.",
+            ),
+            key(
+                "min_saving_per_month",
+                Float(25.0),
+                "Smallest cash saving of a step a month, in the dataset's currency. Below it the work costs more than it brings.",
+            ),
+            key(
+                "engineer_hour",
+                Float(120.0),
+                "What an hour of a person costs, in the dataset's currency; prices waiting and interruptions.",
+            ),
+            key(
+                "approver_limit",
+                Float(10_000.0),
+                "Saving a month above which the approver may not be the proposer.",
+            ),
+        ],
+    },
+];
+
+/// Keys that a `[team.NAME]` or `[environment.NAME]` section may hold beside lever overrides.
+pub const OWNER_KEYS: &[(&str, &str)] = &[
+    ("zone", "IANA time zone of the team's people (team sections only)."),
+    ("holidays", "The team's holiday calendar (team sections only)."),
+    (
+        "never",
+        "List of kinds of change that must never be proposed for it, such as `stop`.",
+    ),
+    ("keep", "`{ reason, until }`: leave everything as it is until that day."),
+    ("criticality", "`low`, `medium`, `high` or `critical`."),
+];
+
+/// Rules that resources inherit from their team or environment.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OwnerRules {
+    /// Zone of its people.
+    #[serde(default)]
+    pub zone: Option<String>,
+    /// Their holidays.
+    #[serde(default)]
+    pub holidays: Option<CalendarName>,
+    /// Changes that must not be proposed.
+    #[serde(default)]
+    pub never: BTreeSet<String>,
+    /// Must stay as it is.
+    #[serde(default)]
+    pub keep: Option<Keep>,
+    /// What a stop costs.
+    #[serde(default)]
+    pub criticality: Option<Criticality>,
+    /// Overrides of lever settings.
+    #[serde(default)]
+    pub lever: BTreeMap<String, Table>,
+}
+
+/// The whole policy, defaults filled in.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Policy {
+    sections: BTreeMap<String, Table>,
+    team: BTreeMap<Team, OwnerRules>,
+    environment: BTreeMap<String, OwnerRules>,
+}
+
+/// Settings of one section, with its defaults.
+#[derive(Clone, Debug)]
+pub struct Settings(Table);
+
+impl Settings {
+    /// A number.
+    pub fn float(&self, key: &str) -> f64 {
+        match self.0.get(key) {
+            Some(Value::Float(v)) => *v,
+            Some(Value::Integer(v)) => *v as f64,
+            other => unreachable!("policy key `{key}` is not a declared number: {other:?}"),
+        }
+    }
+
+    /// A count.
+    pub fn int(&self, key: &str) -> i64 {
+        match self.0.get(key) {
+            Some(Value::Integer(v)) => *v,
+            other => unreachable!("policy key `{key}` is not a declared count: {other:?}"),
+        }
+    }
+
+    /// Yes or no.
+    pub fn bool(&self, key: &str) -> bool {
+        match self.0.get(key) {
+            Some(Value::Boolean(v)) => *v,
+            other => unreachable!("policy key `{key}` is not a declared yes or no: {other:?}"),
+        }
+    }
+
+    /// A word.
+    pub fn text(&self, key: &str) -> &str {
+        match self.0.get(key) {
+            Some(Value::String(v)) => v,
+            other => unreachable!("policy key `{key}` is not a declared word: {other:?}"),
+        }
+    }
+
+    /// Words.
+    pub fn list(&self, key: &str) -> Vec<&str> {
+        match self.0.get(key) {
+            Some(Value::Array(v)) => v.iter().filter_map(Value::as_str).collect(),
+            other => unreachable!("policy key `{key}` is not a declared list: {other:?}"),
+        }
+    }
+}
+
+impl Policy {
+    /// All defaults. `levers` are the sections that levers declare, by lever name.
+    pub fn defaults(levers: &[Section]) -> Self {
+        let of = |s: &Section| {
+            s.keys
+                .iter()
+                .map(|k| (k.name.to_owned(), k.default.value()))
+                .collect::<Table>()
+        };
+        let plain = SECTIONS.iter().map(|s| (s.name.to_owned(), of(s)));
+        let lever = levers.iter().map(|s| (format!("lever.{}", s.name), of(s)));
+        Self {
+            sections: plain.chain(lever).collect(),
+            team: BTreeMap::new(),
+            environment: BTreeMap::new(),
+        }
+    }
+
+    /// Reads `policy.toml` over the defaults. Unknown keys and wrong types are errors.
+    pub fn parse(text: &str, file: &str, levers: &[Section]) -> Result<Self, ConfigError> {
+        let table: Table = toml::from_str(text).map_err(|e| ConfigError::toml(file, &e))?;
+        let mut policy = Self::defaults(levers);
+        for (name, value) in table {
+            policy.take(&name, value).map_err(|what| {
+                ConfigError::new(file, what).hint("`lowwater init` writes a policy.toml with every key and its reason")
+            })?;
+        }
+        policy.check(file)
+    }
+
+    fn take(&mut self, name: &str, value: Value) -> Result<(), String> {
+        match name {
+            "team" | "environment" => self.take_owners(name, value),
+            "lever" => {
+                let Value::Table(levers) = value else {
+                    return Err("`lever` must be a table".into());
+                };
+                levers
+                    .into_iter()
+                    .try_for_each(|(lever, v)| self.take_section(&format!("lever.{lever}"), v))
+            }
+            _ => self.take_section(name, value),
+        }
+    }
+
+    fn take_section(&mut self, name: &str, value: Value) -> Result<(), String> {
+        let Value::Table(given) = value else {
+            return Err(format!("`{name}` must be a section [{name}]"));
+        };
+        let known = self
+            .sections
+            .get_mut(name)
+            .ok_or_else(|| format!("unknown section [{name}]"))?;
+        overlay(known, given, name)
+    }
+
+    fn take_owners(&mut self, kind: &str, value: Value) -> Result<(), String> {
+        let Value::Table(owners) = value else {
+            return Err(format!("`{kind}` must be sections [{kind}.NAME]"));
+        };
+        for (name, rules) in owners {
+            let rules: OwnerRules = rules
+                .try_into()
+                .map_err(|e: toml::de::Error| format!("[{kind}.{name}]: {}", e.message()))?;
+            for (lever, given) in &rules.lever {
+                let mut probe = self
+                    .sections
+                    .get(&format!("lever.{lever}"))
+                    .cloned()
+                    .ok_or_else(|| format!("[{kind}.{name}]: unknown lever `{lever}`"))?;
+                overlay(&mut probe, given.clone(), &format!("{kind}.{name}.lever.{lever}"))?;
+            }
+            if kind == "team" {
+                self.team.insert(name.into(), rules);
+            } else {
+                self.environment.insert(name, rules);
+            }
+        }
+        Ok(())
+    }
+
+    fn check(self, file: &str) -> Result<Self, ConfigError> {
+        let zones = self
+            .team
+            .values()
+            .filter_map(|t| t.zone.clone())
+            .chain([self.section("calendar").text("zone").to_owned()]);
+        for zone in zones {
+            if jiff::tz::TimeZone::get(&zone).is_err() {
+                return Err(ConfigError::new(file, format!("`{zone}` is not an IANA time zone"))
+                    .hint("write it like `Europe/Berlin`"));
+            }
+        }
+        Ok(self)
+    }
+
+    /// A section that belongs to no lever.
+    pub fn section(&self, name: &str) -> Settings {
+        Settings(self.sections.get(name).cloned().unwrap_or_default())
+    }
+
+    /// A lever's settings for a team and an environment: environment over team over the lever's own section.
+    pub fn lever(&self, lever: &str, team: Option<&Team>, environment: Option<&str>) -> Settings {
+        let mut table = self
+            .sections
+            .get(&format!("lever.{lever}"))
+            .cloned()
+            .unwrap_or_default();
+        let over = [
+            team.and_then(|t| self.team.get(t)),
+            environment.and_then(|e| self.environment.get(e)),
+        ];
+        for rules in over.into_iter().flatten() {
+            table.extend(rules.lever.get(lever).cloned().unwrap_or_default());
+        }
+        Settings(table)
+    }
+
+    /// Rules of a team.
+    pub fn team(&self, team: &Team) -> Option<&OwnerRules> {
+        self.team.get(team)
+    }
+
+    /// Rules of an environment.
+    pub fn environment(&self, environment: &str) -> Option<&OwnerRules> {
+        self.environment.get(environment)
+    }
+}
+
+/// Puts `given` over `known`; only known keys of the same type.
+fn overlay(known: &mut Table, given: Table, section: &str) -> Result<(), String> {
+    for (key, value) in given {
+        let Some(slot) = known.get_mut(&key) else {
+            let names: Vec<&str> = known.keys().map(String::as_str).collect();
+            return Err(format!(
+                "unknown key `{key}` in [{section}]; it has {}",
+                names.join(", ")
+            ));
+        };
+        let value = match (&*slot, value) {
+            (Value::Float(_), Value::Integer(v)) => Value::Float(v as f64),
+            (_, v) => v,
+        };
+        if !slot.same_type(&value) {
+            return Err(format!(
+                "`{key}` in [{section}] must be a {}, not a {}",
+                slot.type_str(),
+                value.type_str()
+            ));
+        }
+        *slot = value;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const IDLE: Section = Section {
+        name: "idle",
+        keys: &[key("window_days", Int(14), "…"), key("min", Float(1.0), "…")],
+    };
+
+    fn parse(text: &str) -> Result<Policy, String> {
+        Policy::parse(text, "policy.toml", &[IDLE]).map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn overrides_go_environment_over_team_over_lever() {
+        let policy = parse(
+            "[lever.idle]\nmin = 2\n[team.vision.lever.idle]\nwindow_days = 7\nmin = 3.0\n[environment.prod.lever.idle]\nmin = 4.0\n",
+        )
+        .unwrap();
+        let get = |team: Option<&str>, env: Option<&str>| {
+            let s = policy.lever("idle", team.map(Team::from).as_ref(), env);
+            (s.int("window_days"), s.float("min"))
+        };
+        assert_eq!(get(None, None), (14, 2.0));
+        assert_eq!(get(Some("vision"), None), (7, 3.0));
+        assert_eq!(get(Some("vision"), Some("prod")), (7, 4.0));
+    }
+
+    #[test]
+    fn refuses_what_it_does_not_know() {
+        let error = |text: &str| parse(text).unwrap_err();
+        assert!(error("[lode]\nx = 1").contains("unknown section [lode]"));
+        assert!(error("[load]\nx = 1").contains("unknown key `x`"));
+        assert!(error("[load]\nmax_reject_share = \"much\"").contains("must be a float"));
+        assert!(error("[team.a]\nzone = \"Mars/Base\"").contains("IANA"));
+        assert!(error("[team.a]\ncolour = \"red\"").contains("colour"));
+        assert!(error("[team.a.lever.nothing]\nx = 1").contains("unknown lever"));
+        assert!(error("[environment.prod.lever.idle]\nx = 1").contains("unknown key"));
+        assert!(error("load = 3").contains("must be a section"));
+    }
+
+    #[test]
+    fn every_default_is_readable() {
+        let policy = Policy::defaults(&[IDLE]);
+        assert_eq!(policy.section("plan").int("replay_days"), 28);
+        assert_eq!(policy.section("owner").list("team_tags"), ["team", "owner"]);
+        assert!(SECTIONS.iter().flat_map(|s| s.keys).all(|k| k.doc.len() > 20));
+    }
+}

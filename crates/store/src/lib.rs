@@ -1,0 +1,5 @@
+//! Bills, metrics and prices: load, keep, query. The only crate that knows Arrow, Parquet and DataFusion.
+
+pub mod layout;
+pub mod load;
+pub mod schema;
