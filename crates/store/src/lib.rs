@@ -1,5 +1,8 @@
 //! Bills, metrics and prices: load, keep, query. The only crate that knows Arrow, Parquet and DataFusion.
 
+pub mod error;
+pub mod format;
+pub mod input;
 pub mod layout;
 pub mod load;
 pub mod schema;
