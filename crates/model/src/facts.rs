@@ -107,7 +107,7 @@ pub struct Resource {
     pub gpus: f64,
     /// Who owns it and how it may be treated.
     pub owner: Owner,
-    /// What it cost, by kind of line.
+    /// What it cost over the history, by kind of line.
     pub lines: Vec<CostLine>,
     /// What its GPUs did; empty where no metrics are joined.
     pub usage: Usage,
@@ -144,7 +144,7 @@ pub struct Owner {
     pub environment: Option<String>,
     /// Model.
     pub model: Option<String>,
-    /// IANA zone of its people, and where that is from.
+    /// IANA zone of its people.
     pub zone: String,
     /// Their holidays.
     pub holidays: Option<CalendarName>,
@@ -154,8 +154,17 @@ pub struct Owner {
     pub never: std::collections::BTreeSet<String>,
     /// Must stay as it is.
     pub keep: Option<Keep>,
-    /// Says which rule gave what, for `explain`.
+    /// Says which rule gave what, one line a field: `keep: workload notebooks in workloads.toml`.
     pub because: Vec<String>,
+}
+
+impl Owner {
+    /// Who said so, for a field of this struct.
+    pub fn said_by(&self, field: &str) -> Option<&str> {
+        self.because
+            .iter()
+            .find_map(|line| line.strip_prefix(field)?.strip_prefix(": "))
+    }
 }
 
 /// Does the cost end when the resource stops?

@@ -495,6 +495,16 @@ impl Range {
             p90: self.p90.scaled(factor),
         }
     }
+
+    /// Each end as it enters a plan.
+    #[must_use]
+    pub fn rounded(self) -> Self {
+        Self {
+            p10: self.p10.rounded(),
+            p50: self.p50.rounded(),
+            p90: self.p90.rounded(),
+        }
+    }
 }
 
 impl Add for Range {

@@ -59,7 +59,8 @@ pub struct Section {
 
 use KeyDefault::{Float, Int, List, Text};
 
-const fn key(name: &'static str, default: KeyDefault, doc: &'static str) -> PolicyKey {
+/// A key, for tables of them.
+pub const fn key(name: &'static str, default: KeyDefault, doc: &'static str) -> PolicyKey {
     PolicyKey { name, default, doc }
 }
 
@@ -178,6 +179,11 @@ pub const SECTIONS: &[Section] = &[
                 "engineer_hour",
                 Float(120.0),
                 "What an hour of a person costs, in the dataset's currency; prices waiting and interruptions.",
+            ),
+            key(
+                "instance_store_acknowledged",
+                List(&[]),
+                "Workloads and resource ids whose instance-store disks may be lost on a stop. Empty: nobody has said that their data is saved elsewhere.",
             ),
             key(
                 "approver_limit",

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use jiff::civil::{Date, Time, Weekday};
-use jiff::tz::TimeZone;
+use jiff::tz::{AmbiguousOffset, TimeZone};
 use serde::{Deserialize, Serialize};
 
 use crate::id::CalendarName;
@@ -183,13 +183,7 @@ impl Window {
         } else {
             day
         };
-        let at = |d: Date, t: Time| {
-            zone.to_ambiguous_timestamp(d.to_datetime(t))
-                .compatible()
-                .ok()
-                .map(jiff::Timestamp::as_second)
-        };
-        Some((at(day, self.start)?, at(end_day, self.end)?))
+        Some((instant(day, self.start, zone)?, instant(end_day, self.end, zone)?))
     }
 
     fn describe(&self) -> String {
@@ -218,6 +212,16 @@ impl Window {
         };
         format!("{} {}-{end}", parts.join(","), clock(self.start))
     }
+}
+
+/// The second at which the clocks of the zone first show this time or a later one.
+fn instant(day: Date, time: Time, zone: &TimeZone) -> Option<i64> {
+    let ambiguous = zone.to_ambiguous_timestamp(day.to_datetime(time));
+    let in_gap = matches!(ambiguous.offset(), AmbiguousOffset::Gap { .. });
+    let first = ambiguous.earlier().ok()?;
+    let after_gap = || zone.following(first).next().map(|t| t.timestamp());
+    let at = if in_gap { after_gap()? } else { first };
+    Some(at.as_second())
 }
 
 fn clock(time: Time) -> String {
@@ -309,6 +313,12 @@ mod tests {
                 .hours(),
             4.0
         );
+        // The clocks jump from 02:00 to 03:00: a time in between counts as 03:00, not as 03:30.
+        let half = schedule("Europe/Berlin", vec![window("sun", "02:30", "04:00")]);
+        let spring = local("Europe/Berlin", "2026-03-29", "2026-03-30");
+        assert_eq!(half.running(spring).hours(), 1.0);
+        let dawn = schedule("Europe/Berlin", vec![window("sun", "01:00", "02:30")]);
+        assert_eq!(dawn.running(spring).hours(), 1.0);
     }
 
     #[test]

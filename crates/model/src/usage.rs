@@ -93,7 +93,7 @@ pub struct HourUsage {
     pub gpus: u16,
     /// Minutes observed, of the GPU that was observed least.
     pub observed_minutes: u8,
-    /// All GPUs of the resource were observed, and none left the lowest activity bin.
+    /// All GPUs of the resource were observed for the policy's minutes, and none left the lowest activity bin.
     pub idle: bool,
     /// Highest activity bin that any GPU reached.
     pub activity_max_bin: u8,
