@@ -1,0 +1,141 @@
+//! Whatever is added as one file is in its list, and has its place in the generated documentation.
+
+use super::Finding;
+use crate::source::function::{matching, words};
+use crate::source::{Tree, stem};
+
+/// A folder whose files are entries of a list.
+struct Registry {
+    folder: &'static str,
+    ending: &'static str,
+    /// The file that holds the list.
+    list: &'static str,
+    /// The macro that makes the list.
+    list_macro: &'static str,
+    /// The generated page that describes each entry.
+    page: &'static str,
+    /// Entries that no user sees.
+    hidden: &'static [&'static str],
+}
+
+const REGISTRIES: &[Registry] = &[
+    Registry {
+        folder: "crates/store/src/format",
+        ending: ".rs",
+        list: "crates/store/src/format.rs",
+        list_macro: "formats",
+        page: "docs/reference/formats.md",
+        hidden: &[],
+    },
+    Registry {
+        folder: "crates/store/src/sql",
+        ending: ".sql",
+        list: "crates/store/src/sql.rs",
+        list_macro: "views",
+        page: "docs/reference/views.md",
+        hidden: &[],
+    },
+    Registry {
+        folder: "crates/engine/src/lever",
+        ending: ".rs",
+        list: "crates/engine/src/lever.rs",
+        list_macro: "levers",
+        page: "docs/reference/levers.md",
+        hidden: &[],
+    },
+    Registry {
+        folder: "crates/model/src/change",
+        ending: ".rs",
+        list: "crates/model/src/change.rs",
+        list_macro: "changes",
+        page: "docs/reference/changes.md",
+        hidden: &[],
+    },
+    Registry {
+        folder: "crates/app/src/cli",
+        ending: ".rs",
+        list: "crates/app/src/cli.rs",
+        list_macro: "commands",
+        page: "docs/reference/commands.md",
+        hidden: &["docs", "bench"],
+    },
+];
+
+pub fn check(tree: &Tree) -> Vec<Finding> {
+    REGISTRIES.iter().flat_map(|registry| check_one(tree, registry)).collect()
+}
+
+fn check_one(tree: &Tree, registry: &Registry) -> Vec<Finding> {
+    let code = tree.rust.iter().find(|f| f.path == registry.list).map_or("", |f| f.code.as_str());
+    let entries = entries(code, registry.list_macro);
+    let page = tree.file(registry.page).map_or("", |f| f.text.as_str());
+    let mut found = Vec::new();
+    for file in tree.in_folder(registry.folder, registry.ending) {
+        let name = stem(&file.path);
+        if !entries.contains(&name) {
+            found.push(Finding::in_file(&file.path, format!("`{name}` is not in {}!{{}} of {}", registry.list_macro, registry.list)));
+        }
+        if !registry.hidden.contains(&name) && !describes(page, name) {
+            found.push(Finding::in_file(&file.path, format!("`{name}` has no place in {} (cargo xtask bless)", registry.page)));
+        }
+    }
+    found
+}
+
+/// The first word of each entry of the list.
+fn entries<'a>(code: &'a str, list_macro: &str) -> Vec<&'a str> {
+    let start = words(code, list_macro).map(|at| at + list_macro.len()).find(|at| code[*at..].starts_with("! {"));
+    let Some(open) = start.map(|at| at + 2) else {
+        return Vec::new();
+    };
+    let close = matching(code.as_bytes(), open).unwrap_or(code.len());
+    let first_word = |entry: &'a str| entry.trim().split(|c: char| !c.is_alphanumeric() && c != '_').next();
+    code[open + 1..close].split(',').filter_map(first_word).filter(|word| !word.is_empty()).collect()
+}
+
+/// Does a heading of the page name it? Names of files have `_` where users may write `-`.
+fn describes(page: &str, name: &str) -> bool {
+    let fold = |text: &str| text.replace('-', "_").to_lowercase();
+    let name = fold(name);
+    page.lines().filter(|line| line.starts_with('#')).any(|line| words(&fold(line), &name).next().is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIST: (&str, &str) =
+        ("crates/engine/src/lever.rs", "macro_rules! levers { ($($m:ident),*) => {} }\nlevers! {\n    idle,\n    off_hours::OffHours, // late,\n}\n");
+    const PAGE: (&str, &str) = ("docs/reference/levers.md", "# Levers\n\n## `idle`\n\n## off-hours: a schedule\n");
+
+    fn texts(files: &[(&str, &str)]) -> Vec<String> {
+        check(&Tree::of(files)).iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn a_complete_registry_passes() {
+        let files = [LIST, PAGE, ("crates/engine/src/lever/idle.rs", ""), ("crates/engine/src/lever/off_hours.rs", "")];
+        assert!(texts(&files).is_empty());
+    }
+
+    #[test]
+    fn a_file_that_is_not_listed_or_not_described_is_found() {
+        let found = texts(&[LIST, PAGE, ("crates/engine/src/lever/late.rs", "")]);
+        let expected = [
+            "crates/engine/src/lever/late.rs: `late` is not in levers!{} of crates/engine/src/lever.rs",
+            "crates/engine/src/lever/late.rs: `late` has no place in docs/reference/levers.md (cargo xtask bless)",
+        ];
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn files_below_an_entry_are_its_own_business() {
+        assert!(texts(&[LIST, PAGE, ("crates/engine/src/lever/idle/verdict.rs", "")]).is_empty());
+    }
+
+    #[test]
+    fn a_hidden_command_needs_no_page() {
+        let list = ("crates/app/src/cli.rs", "commands! { docs }");
+        assert!(texts(&[list, ("crates/app/src/cli/docs.rs", "")]).is_empty());
+    }
+}
