@@ -72,6 +72,9 @@ fn check_one(tree: &Tree, registry: &Registry) -> Vec<Finding> {
     let mut found = Vec::new();
     for file in tree.in_folder(registry.folder, registry.ending) {
         let name = stem(&file.path);
+        if is_piece(code, name) {
+            continue;
+        }
         if !entries.contains(&name) {
             found.push(Finding::in_file(&file.path, format!("`{name}` is not in {}!{{}} of {}", registry.list_macro, registry.list)));
         }
@@ -80,6 +83,11 @@ fn check_one(tree: &Tree, registry: &Registry) -> Vec<Finding> {
         }
     }
     found
+}
+
+/// A plain private `mod name;` beside the list is a piece that entries share; unused, it would be dead code.
+fn is_piece(code: &str, name: &str) -> bool {
+    code.lines().any(|line| line.trim() == format!("mod {name};"))
 }
 
 /// The first word of each entry of the list.
@@ -131,6 +139,14 @@ mod tests {
     #[test]
     fn files_below_an_entry_are_its_own_business() {
         assert!(texts(&[LIST, PAGE, ("crates/engine/src/lever/idle/verdict.rs", "")]).is_empty());
+    }
+
+    #[test]
+    fn a_piece_that_entries_share_is_no_entry() {
+        let list = ("crates/engine/src/lever.rs", "mod evidence;\nlevers! { idle }\n");
+        assert!(texts(&[list, ("crates/engine/src/lever/evidence.rs", "")]).is_empty());
+        let public = ("crates/engine/src/lever.rs", "pub mod evidence;\nlevers! { idle }\n");
+        assert_eq!(texts(&[public, ("crates/engine/src/lever/evidence.rs", "")]).len(), 2);
     }
 
     #[test]
