@@ -56,7 +56,7 @@ macro_rules! checks {
 }
 
 checks! {
-    dependencies, directions, grain, leaks, manifests, markers, money, names, prints, registries, sizes, unwraps,
+    dependencies, directions, grain, leaks, links, manifests, markers, money, names, prints, registries, sizes, unwraps,
 }
 
 /// Runs every check on the project.
