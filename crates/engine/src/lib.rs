@@ -1,1 +1,15 @@
 //! Every decision of Lowwater. Sees the vocabulary only: no files, no clock, no async; randomness by seed.
+//!
+//! [`plan()`] turns facts and limits into a plan, [`audit()`] checks any plan without the planner's code, and
+//! [`replay::Replay`] is the one cost model behind every saving.
+
+pub mod audit;
+pub mod lever;
+pub mod replay;
+
+mod identity;
+mod portfolio;
+
+pub use audit::{Violation, audit};
+pub use identity::{plan_id, policy_id, step_id};
+pub use portfolio::plan;

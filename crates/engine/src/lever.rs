@@ -1,0 +1,84 @@
+//! Levers: each looks at what earlier steps left and says what to change, or why not.
+
+use std::collections::BTreeMap;
+
+use lowwater_model::plan::{Declined, Phase, Target, Verdict};
+use lowwater_model::policy::{Policy, Section};
+
+use crate::replay::Replay;
+
+mod evidence;
+mod owner;
+
+/// What the documentation and the policy say of a lever.
+#[derive(Clone, Copy, Debug)]
+pub struct LeverMeta {
+    /// As in plan.json and in `[lever.NAME]`.
+    pub name: &'static str,
+    /// One line.
+    pub title: &'static str,
+    /// Paragraphs: what it looks for, what it refuses, what it may get wrong.
+    pub doc: &'static str,
+    /// When its steps have their turn.
+    pub phase: Phase,
+    /// Its keys in the policy, each with default and reason.
+    pub section: Section,
+    /// Kinds of change that it may propose.
+    pub changes: &'static [&'static str],
+}
+
+/// One way to save money.
+pub trait Lever: Sync {
+    /// What the documentation says.
+    fn meta(&self) -> &'static LeverMeta;
+    /// What to change and what not, given what earlier steps left.
+    fn find(&self, so_far: &Replay<'_>, policy: &Policy) -> Vec<Verdict>;
+}
+
+macro_rules! levers {
+    ($($module:ident :: $name:ident),+ $(,)?) => {
+        $(pub mod $module;)+
+
+        /// Every lever, in the order in which they look: what nobody uses goes before what is used at times.
+        pub const LEVERS: &[&dyn Lever] = &[$(&$module::$name),+];
+    };
+}
+
+levers! {
+    idle::Idle,
+    off_hours::OffHours,
+}
+
+/// The policy sections of all levers.
+pub fn sections() -> Vec<Section> {
+    LEVERS.iter().map(|lever| lever.meta().section).collect()
+}
+
+/// Joins refusals of the same workload for the same reason: their resources together, their numbers added.
+fn merged(declined: Vec<Declined>) -> Vec<Declined> {
+    let mut groups: BTreeMap<(Option<_>, String), Declined> = BTreeMap::new();
+    for one in declined {
+        let key = (one.target.workload.clone(), one.why.clone());
+        match groups.get_mut(&key) {
+            None => {
+                groups.insert(key, one);
+            }
+            Some(group) => {
+                group.target.resources.extend(one.target.resources);
+                for (name, number) in one.numbers {
+                    *group.numbers.entry(name).or_default() += number;
+                }
+            }
+        }
+    }
+    groups.into_values().collect()
+}
+
+/// A resource as the target of a step or a refusal.
+fn target_of(resource: &lowwater_model::facts::Resource) -> Target {
+    Target {
+        workload: resource.owner.workload.clone(),
+        resources: [resource.id.clone()].into(),
+        scope: None,
+    }
+}

@@ -1,0 +1,373 @@
+//! Resources that are always on and never do anything.
+
+use std::collections::BTreeMap;
+
+use lowwater_model::change::stop::Stop;
+use lowwater_model::change::{Change, Effort};
+use lowwater_model::facts::{Facts, Resource};
+use lowwater_model::money::Estimate;
+use lowwater_model::period::{HOUR_SECONDS, Hour, Period, Spans};
+use lowwater_model::plan::{Declined, Finding, Phase, Verdict};
+use lowwater_model::policy::KeyDefault::{Float, Int, Text};
+use lowwater_model::policy::{Policy, Section, Settings, key};
+use lowwater_model::sku::find_accelerator;
+use lowwater_model::usage::{BINS, HourUsage};
+
+use super::{Lever, LeverMeta, evidence, merged, owner, target_of};
+use crate::replay::{Replay, billed};
+
+/// See the module.
+pub const META: LeverMeta = LeverMeta {
+    name: "idle",
+    title: "Stop what nobody uses",
+    doc: "Looks at GPU resources that were billed in every hour of the window. One whose GPUs never left the lowest \
+          twentieth of activity, held next to no memory and drew next to no power in all of these hours is stopped, \
+          and replay has it stopped since its idle time began.\n\n\
+          Idle but memory held is no finding: a model or a kernel may wait in that memory. An hour that nobody \
+          measured, memory or power that nobody measured, is no evidence: the answer is `measure this first`, and so \
+          it is where too little of the GPU money is joined to metrics at all. `never`, `keep`, standby and \
+          criticality are respected, and a class must be declared: whoever has not said what a resource is for can't \
+          be told that it does nothing.\n\n\
+          A stop keeps disks and empties instance stores; where the type has one, or that is not known, the step \
+          waits until its owner has said that the data is safe.",
+    phase: Phase::StopWaste,
+    section: Section {
+        name: "idle",
+        keys: &[
+            key(
+                "window_days",
+                Int(14),
+                "Days without any activity after which a resource counts as idle. Two weeks: longer than a holiday of one person, a sprint or a wait for data.",
+            ),
+            key(
+                "max_memory_share",
+                Float(0.1),
+                "Share of GPU memory below which it counts as free, in steps of 0.05. A driver and an empty context take up to a tenth of a small GPU.",
+            ),
+            key(
+                "max_power_share",
+                Float(0.3),
+                "Share of the thermal design power below which a GPU counts as idle. Idle GPUs draw 10 to 25 % of it.",
+            ),
+            key(
+                "max_power_watts",
+                Float(60.0),
+                "The same in watts, for GPUs whose design power is not known.",
+            ),
+            key(
+                "max_criticality",
+                Text("medium"),
+                "Gravest criticality that may be stopped: `low`, `medium`, `high` or `critical`. Where customers would notice, a person decides.",
+            ),
+        ],
+    },
+    changes: &["stop"],
+};
+
+/// Words in `never` that forbid a step of this lever.
+const FORBIDDING: &[&str] = &["stop", META.name];
+
+/// See [`META`].
+#[derive(Debug)]
+pub struct Idle;
+
+impl Lever for Idle {
+    fn meta(&self) -> &'static LeverMeta {
+        &META
+    }
+
+    fn find(&self, so_far: &Replay<'_>, policy: &Policy) -> Vec<Verdict> {
+        let (mut found, mut declined) = (Vec::new(), Vec::new());
+        for resource in so_far.facts().resources.iter().filter(|r| r.gpus > 0.0) {
+            match Look::at(so_far, policy, resource).verdict() {
+                Some(Verdict::Found(finding)) => found.push(Verdict::Found(finding)),
+                Some(Verdict::Declined(refusal)) => declined.push(refusal),
+                None => {}
+            }
+        }
+        found.extend(merged(declined).into_iter().map(Verdict::Declined));
+        found
+    }
+}
+
+/// What the metrics say over the window.
+#[derive(Debug, Default)]
+struct Seen {
+    hours: usize,
+    observed: usize,
+    active: usize,
+    without_memory: usize,
+    without_power: usize,
+    memory_bin: u8,
+    power_w: u16,
+}
+
+impl Seen {
+    fn over(resource: &Resource, window: Period) -> Self {
+        let mut seen = Self {
+            hours: window.hour_range().count(),
+            ..Self::default()
+        };
+        for usage in window.hour_range().filter_map(|hour| resource.usage.at(Hour(hour))) {
+            seen.observed += 1;
+            seen.active += usize::from(!usage.idle);
+            seen.without_memory += usize::from(usage.memory_max_bin.is_none());
+            seen.without_power += usize::from(usage.power_max_w.is_none());
+            seen.memory_bin = seen.memory_bin.max(usage.memory_max_bin.unwrap_or(0));
+            seen.power_w = seen.power_w.max(usage.power_max_w.unwrap_or(0));
+        }
+        seen
+    }
+}
+
+/// The most that an idle GPU may hold and draw.
+#[derive(Debug)]
+struct Limits {
+    memory_bins: u8,
+    power_w: f64,
+    power_words: String,
+}
+
+impl Limits {
+    fn of(resource: &Resource, settings: &Settings) -> Self {
+        let share = settings.float("max_power_share");
+        let tdp = resource
+            .sku_fact()
+            .and_then(|fact| find_accelerator(fact.accelerator.as_str()))
+            .and_then(|fact| fact.tdp_w);
+        let (power_w, power_words) = if let Some(tdp) = tdp {
+            (
+                share * tdp,
+                format!("{:.0} W, {:.0} % of its design power", share * tdp, share * 100.0),
+            )
+        } else {
+            let watts = settings.float("max_power_watts");
+            (watts, format!("{watts:.0} W; its design power is not known"))
+        };
+        let memory_bins = (settings.float("max_memory_share") * BINS as f64).round() as u8;
+        Self {
+            memory_bins,
+            power_w,
+            power_words,
+        }
+    }
+
+    fn allow_memory(&self, bin: u8) -> bool {
+        bin < self.memory_bins
+    }
+
+    fn allow_power(&self, watts: u16) -> bool {
+        f64::from(watts) <= self.power_w
+    }
+
+    /// Is the hour idle beyond doubt?
+    fn is_quiet(&self, usage: &HourUsage) -> bool {
+        usage.idle
+            && usage.memory_max_bin.is_some_and(|bin| self.allow_memory(bin))
+            && usage.power_max_w.is_some_and(|watts| self.allow_power(watts))
+    }
+}
+
+/// A look at one resource.
+struct Look<'a> {
+    so_far: &'a Replay<'a>,
+    policy: &'a Policy,
+    resource: &'a Resource,
+    settings: Settings,
+    limits: Limits,
+    window: Period,
+    billed: Spans,
+    seen: Seen,
+}
+
+/// The last days of the history.
+fn window_of(facts: &Facts, days: i64) -> Period {
+    let end = facts.history.end.as_second();
+    let start = end - days * 24 * HOUR_SECONDS;
+    Period::from_seconds(start.max(facts.history.start.as_second()), end)
+}
+
+/// Upper end of a bin in percent.
+fn percent(bin: u8) -> usize {
+    (usize::from(bin) + 1) * 100 / BINS
+}
+
+impl<'a> Look<'a> {
+    fn at(so_far: &'a Replay<'a>, policy: &'a Policy, resource: &'a Resource) -> Self {
+        let facts = so_far.facts();
+        let owner = &resource.owner;
+        let settings = policy.lever(META.name, owner.team.as_ref(), owner.environment.as_deref());
+        let window = window_of(facts, settings.int("window_days"));
+        Self {
+            so_far,
+            policy,
+            resource,
+            limits: Limits::of(resource, &settings),
+            window,
+            billed: billed(resource, facts.history),
+            seen: Seen::over(resource, window),
+            settings,
+        }
+    }
+
+    fn is_always_on(&self) -> bool {
+        let (start, end) = (self.window.start.as_second(), self.window.end.as_second());
+        end > start && self.so_far.remaining(&self.resource.id).overlap(start, end) == end - start
+    }
+
+    /// None where there is nothing to say: not always on, or seen to work.
+    fn verdict(&self) -> Option<Verdict> {
+        if !self.is_always_on() || self.seen.active > 0 {
+            return None;
+        }
+        let stop = Stop {
+            resource: self.resource.id.clone(),
+            since: self.window.start,
+        };
+        let verdict = match self
+            .unwanted()
+            .or_else(|| self.unmeasured())
+            .or_else(|| self.not_quiet())
+        {
+            Some(why) => Verdict::Declined(Declined {
+                lever: META.name.into(),
+                target: target_of(self.resource),
+                why,
+                numbers: self.numbers(&Change::Stop(stop)),
+            }),
+            None => Verdict::Found(self.finding()),
+        };
+        Some(verdict)
+    }
+
+    fn numbers(&self, stop: &Change) -> BTreeMap<String, Estimate> {
+        let mut numbers = evidence::at_stake(self.so_far, stop);
+        numbers.insert("hours_observed".into(), Estimate::new(self.seen.observed as f64));
+        numbers.insert("hours_in_window".into(), Estimate::new(self.seen.hours as f64));
+        numbers
+    }
+
+    fn unwanted(&self) -> Option<String> {
+        let limit = self.settings.text("max_criticality");
+        let refusal = owner::refusal(self.so_far.facts(), self.policy, self.resource, FORBIDDING, limit);
+        if refusal.is_some() {
+            return refusal;
+        }
+        if owner::is_undeclared(self.resource) {
+            return Some(owner::DECLARE_FIRST.into());
+        }
+        (!self.resource.is_hourly()).then(|| evidence::NEEDS_HOURS.into())
+    }
+
+    fn unmeasured(&self) -> Option<String> {
+        let seen = &self.seen;
+        let days = self.settings.int("window_days");
+        if self.window.seconds() < days * 24 * HOUR_SECONDS {
+            return Some(format!(
+                "measure this first: the history is shorter than the window of {days} days"
+            ));
+        }
+        if seen.observed == 0 {
+            return Some(format!("measure this first: no GPU metrics in the last {days} days"));
+        }
+        if seen.observed < seen.hours {
+            return Some(format!(
+                "measure this first: {} of {} hours were observed, all of them idle",
+                seen.observed, seen.hours
+            ));
+        }
+        if let Some(why) = self.badly_joined() {
+            return Some(why);
+        }
+        (seen.without_memory > 0).then(|| {
+            format!(
+                "measure this first: idle, but memory held is unknown in {} of {} hours",
+                seen.without_memory, seen.hours
+            )
+        })
+    }
+
+    fn badly_joined(&self) -> Option<String> {
+        let share = self.so_far.facts().quality.join_share()?;
+        let limit = self.policy.section("usage").float("min_join_share");
+        (share < limit).then(|| {
+            format!(
+                "measure this first: {:.1} % of the GPU money is joined to metrics, the policy wants {:.0} %",
+                share * 100.0,
+                limit * 100.0
+            )
+        })
+    }
+
+    fn not_quiet(&self) -> Option<String> {
+        let (seen, limits) = (&self.seen, &self.limits);
+        if !limits.allow_memory(seen.memory_bin) {
+            return Some(format!(
+                "idle but memory held: no activity in {} hours, yet up to {} % of the memory of a GPU is held (limit {} %); \
+                 ask what waits in it, save that, then stop",
+                seen.hours,
+                percent(seen.memory_bin),
+                usize::from(limits.memory_bins) * 100 / BINS
+            ));
+        }
+        if seen.without_power > 0 {
+            return Some(format!(
+                "measure this first: idle, but power is unknown in {} of {} hours",
+                seen.without_power, seen.hours
+            ));
+        }
+        (!limits.allow_power(seen.power_w)).then(|| {
+            format!(
+                "no activity in {} hours, yet a GPU drew {} W (limit {}): something runs that the activity metric does not see",
+                seen.hours, seen.power_w, limits.power_words
+            )
+        })
+    }
+
+    /// The first hour of the idle time that reaches to the end of the history.
+    fn idle_since(&self) -> Hour {
+        let first = self.so_far.facts().history.hour_range().start;
+        let quiet = |hour: &i64| {
+            let start = hour * HOUR_SECONDS;
+            self.billed.overlap(start, start + HOUR_SECONDS) > 0
+                && self
+                    .resource
+                    .usage
+                    .at(Hour(*hour))
+                    .is_some_and(|usage| self.limits.is_quiet(usage))
+        };
+        let before = (first..self.window.hour_range().start).rev().take_while(quiet);
+        Hour(before.last().unwrap_or(self.window.hour_range().start))
+    }
+
+    fn finding(&self) -> Finding {
+        let since = self.idle_since().period().start;
+        let idle_hours = (self.window.end.as_second() - since.as_second()) / HOUR_SECONDS;
+        let facts = self.so_far.facts();
+        Finding {
+            target: target_of(self.resource),
+            change: Change::Stop(Stop {
+                resource: self.resource.id.clone(),
+                since,
+            }),
+            needs: evidence::store_condition(&[self.resource], self.policy)
+                .into_iter()
+                .collect(),
+            because: vec![
+                format!(
+                    "billed and idle in each of {idle_hours} hours since {since}: no GPU left the lowest twentieth of activity"
+                ),
+                format!(
+                    "in the last {} days at most {} % of the memory of a GPU was held (limit {} %) and at most {} W were drawn (limit {})",
+                    self.settings.int("window_days"),
+                    percent(self.seen.memory_bin),
+                    usize::from(self.limits.memory_bins) * 100 / BINS,
+                    self.seen.power_w,
+                    self.limits.power_words
+                ),
+                evidence::price(facts, self.resource),
+            ],
+            effort: Effort::Minutes,
+        }
+    }
+}

@@ -1,0 +1,256 @@
+//! Development machines that run while their people sleep.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use lowwater_model::facts::{Facts, Resource};
+use lowwater_model::id::{CalendarName, Sku, Team, WorkloadName};
+use lowwater_model::period::{HOUR_SECONDS, Hour, Period};
+use lowwater_model::plan::{Declined, Phase, Verdict};
+use lowwater_model::policy::KeyDefault::{Bool, Float, Int, List, Text};
+use lowwater_model::policy::{Policy, Section, Settings, key};
+use lowwater_model::workload::Class;
+
+use super::{Lever, LeverMeta, evidence, merged, owner, target_of};
+use crate::replay::{Replay, billed};
+
+mod fleet;
+mod profile;
+
+use fleet::Fleet;
+
+/// See the module.
+pub const META: LeverMeta = LeverMeta {
+    name: "off_hours",
+    title: "Run development machines in working hours only",
+    doc: "A fleet is the GPU resources of one workload with class `development` and one time zone. Its use over the \
+          history is laid on the 168 hours of its owner's week; an hour of the week is needed when more than a share \
+          of its observed resource-hours is active. The schedule has one window a day, from the first to the last \
+          needed hour and a margin; on holidays of the owner's calendar no window begins. Windows are civil time, so \
+          a weekend off has 62, 63 or 64 hours, whichever the clocks make of it.\n\n\
+          Replay removes only hours outside the windows that were seen to be idle. An hour in which somebody worked \
+          at night stays, as if the machine had been woken by hand, and so does an hour that nobody measured.\n\n\
+          Refused: machines without metrics or with too few, less than two weeks of history, costs that are spread \
+          evenly, use around the clock, and GPUs that are hard to get back, unless capacity is reserved or the owner \
+          accepts the risk, which is then priced into the saving. `never`, `keep`, standby and criticality are \
+          respected. A stop empties instance stores: where a type has one, or that is not known, the step waits until \
+          its owner has said that the data is safe.",
+    phase: Phase::StopWaste,
+    section: Section {
+        name: "off_hours",
+        keys: &[
+            key(
+                "needed_share",
+                Float(0.1),
+                "Share of active resource-hours above which an hour of the week is needed. A tenth: one late evening in a quarter does not keep a fleet on.",
+            ),
+            key(
+                "margin_hours",
+                Int(1),
+                "Hours that the window opens before the first and closes after the last needed hour of a day. One: people differ, and machines take minutes to start.",
+            ),
+            key(
+                "min_history_days",
+                Int(14),
+                "Days of metrics without which no schedule is made. Two weeks: each weekday at least twice.",
+            ),
+            key(
+                "min_observed_share",
+                Float(0.8),
+                "Share of a machine's billed hours since its first metrics that must be observed. Below four fifths its working hours could be the missing ones.",
+            ),
+            key(
+                "scarce",
+                List(&["A100-40", "A100-80", "H100", "H200", "B200", "B300", "GB200"]),
+                "Accelerators that may not be there when a stopped machine is started again. A machine of unknown type counts as scarce.",
+            ),
+            key(
+                "reserved_capacity",
+                List(&[]),
+                "Workloads, resource ids, instance types or accelerators for which capacity is reserved, so that a start can't fail for lack of it.",
+            ),
+            key(
+                "allow_scarce",
+                Bool(false),
+                "Schedule scarce machines too, with the expected cost of failed starts taken off the saving. Off: the price of a lost morning is the owner's to judge.",
+            ),
+            key(
+                "start_failure_chance",
+                Float(0.1),
+                "Chance that a scarce machine does not start for lack of capacity. An assumption, not a measurement: put your own count here.",
+            ),
+            key(
+                "start_wait_hours",
+                Float(4.0),
+                "Hours until such a machine starts after all. An assumption: half a working day.",
+            ),
+            key(
+                "max_criticality",
+                Text("medium"),
+                "Gravest criticality that may be scheduled: `low`, `medium`, `high` or `critical`.",
+            ),
+        ],
+    },
+    changes: &["set_schedule"],
+};
+
+/// Words in `never` that forbid a step of this lever: a schedule stops machines, so `stop` does too.
+const FORBIDDING: &[&str] = &["set_schedule", "stop", META.name];
+
+/// A machine that was not billed in the last week of the history is gone.
+const RECENT_SECONDS: i64 = 7 * 24 * HOUR_SECONDS;
+
+/// See [`META`].
+#[derive(Debug)]
+pub struct OffHours;
+
+impl Lever for OffHours {
+    fn meta(&self) -> &'static LeverMeta {
+        &META
+    }
+
+    fn find(&self, so_far: &Replay<'_>, policy: &Policy) -> Vec<Verdict> {
+        let facts = so_far.facts();
+        let mut fleets: BTreeMap<FleetKey, Vec<&Resource>> = BTreeMap::new();
+        let mut declined = Vec::new();
+        for resource in facts.resources.iter().filter(|r| r.gpus > 0.0 && is_alive(so_far, r)) {
+            let settings = settings_of(policy, resource);
+            let why = match resource.owner.class {
+                Class::Development => member_refusal(facts, policy, resource, &settings),
+                Class::Unknown => Some(owner::DECLARE_FIRST.into()),
+                _ => continue,
+            };
+            match why {
+                Some(why) => declined.push(refused(facts, resource, why)),
+                None => fleets
+                    .entry(FleetKey::of(resource, &settings))
+                    .or_default()
+                    .push(resource),
+            }
+        }
+        let of_members = merged(declined).into_iter().map(Verdict::Declined);
+        let of_fleets = fleets
+            .into_iter()
+            .map(|(key, members)| Fleet::new(so_far, policy, key, members).verdict());
+        of_fleets.chain(of_members).collect()
+    }
+}
+
+/// What makes machines one fleet: the same people, the same hours, the same rules.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct FleetKey {
+    workload: Option<WorkloadName>,
+    team: Option<Team>,
+    environment: Option<String>,
+    zone: String,
+    holidays: Option<CalendarName>,
+    scarce: bool,
+}
+
+impl FleetKey {
+    fn of(resource: &Resource, settings: &Settings) -> Self {
+        let owner = &resource.owner;
+        Self {
+            workload: owner.workload.clone(),
+            team: owner.team.clone(),
+            environment: owner.environment.clone(),
+            zone: owner.zone.clone(),
+            holidays: owner.holidays.clone(),
+            scarce: is_scarce(resource, settings),
+        }
+    }
+
+    /// The workload, or what else the machines have in common.
+    fn name(&self) -> WorkloadName {
+        self.workload.clone().unwrap_or_else(|| match &self.team {
+            Some(team) => format!("development of team {team}").into(),
+            None => "development".into(),
+        })
+    }
+}
+
+fn settings_of(policy: &Policy, resource: &Resource) -> Settings {
+    policy.lever(
+        META.name,
+        resource.owner.team.as_ref(),
+        resource.owner.environment.as_deref(),
+    )
+}
+
+/// Was it billed in the last week, and not stopped by an earlier step?
+fn is_alive(so_far: &Replay<'_>, resource: &Resource) -> bool {
+    let end = so_far.facts().history.end.as_second();
+    so_far.remaining(&resource.id).overlap(end - RECENT_SECONDS, end) > 0
+}
+
+/// May a stopped machine fail to come back? Not where its owner reserved capacity; yes where its type is not known.
+fn is_scarce(resource: &Resource, settings: &Settings) -> bool {
+    let accelerator = resource.sku_fact().map(|fact| fact.accelerator.as_str());
+    let names = [
+        Some(resource.id.as_str()),
+        resource.owner.workload.as_ref().map(WorkloadName::as_str),
+        resource.sku.value().map(Sku::as_str),
+        accelerator,
+    ];
+    let reserved = settings.list("reserved_capacity");
+    let is_reserved = names.into_iter().flatten().any(|name| reserved.contains(&name));
+    !is_reserved && accelerator.is_none_or(|name| settings.list("scarce").contains(&name))
+}
+
+/// Why a machine can't be in any fleet.
+fn member_refusal(facts: &Facts, policy: &Policy, resource: &Resource, settings: &Settings) -> Option<String> {
+    owner::refusal(facts, policy, resource, FORBIDDING, settings.text("max_criticality"))
+        .or_else(|| (!resource.is_hourly()).then(|| evidence::NEEDS_HOURS.into()))
+        .or_else(|| unmeasured(facts, resource, settings))
+}
+
+fn unmeasured(facts: &Facts, resource: &Resource, settings: &Settings) -> Option<String> {
+    let Some(first) = first_observed(resource, facts.history) else {
+        return Some("measure this first: no GPU metrics".into());
+    };
+    let since = Period {
+        start: first.period().start,
+        end: facts.history.end,
+    };
+    let hours = billed(resource, since);
+    let observed = since.hour_range().filter(|hour| {
+        let start = hour * HOUR_SECONDS;
+        resource.usage.at(Hour(*hour)).is_some() && hours.overlap(start, start + HOUR_SECONDS) > 0
+    });
+    let share = observed.count() as f64 / hours.hours().max(1.0);
+    let limit = settings.float("min_observed_share");
+    (share < limit).then(|| {
+        format!(
+            "measure this first: {:.0} % of its billed hours since {} were observed, the policy wants {:.0} %",
+            share * 100.0,
+            since.start,
+            limit * 100.0
+        )
+    })
+}
+
+fn first_observed(resource: &Resource, history: Period) -> Option<Hour> {
+    history
+        .hour_range()
+        .map(Hour)
+        .find(|hour| resource.usage.at(*hour).is_some())
+}
+
+/// A refusal of one machine, with what it costs.
+fn refused(facts: &Facts, resource: &Resource, why: String) -> Declined {
+    let cost = evidence::compute_cost(resource, facts.period).estimate().rounded();
+    Declined {
+        lever: META.name.into(),
+        target: target_of(resource),
+        why,
+        numbers: BTreeMap::from([("cost_in_period".to_owned(), cost)]),
+    }
+}
+
+/// The days of the owner's calendar from the history on, or none where it is not known.
+fn holidays(facts: &Facts, calendar: Option<&CalendarName>, zone: &TimeZone) -> Option<BTreeSet<Date>> {
+    let first = zone.to_datetime(facts.history.start).date();
+    let days = facts.calendars.get(calendar?)?;
+    Some(days.iter().copied().filter(|day| *day >= first).collect())
+}

@@ -1,0 +1,237 @@
+//! From a fleet to its schedule, or to the reason why it gets none.
+
+use std::collections::BTreeMap;
+
+use jiff::tz::TimeZone;
+use lowwater_model::change::set_schedule::{CapacityRisk, SetSchedule};
+use lowwater_model::change::{Change, Effort};
+use lowwater_model::facts::Resource;
+use lowwater_model::money::Estimate;
+use lowwater_model::period::{HOUR_SECONDS, Spans};
+use lowwater_model::plan::{Declined, Finding, Target, Verdict};
+use lowwater_model::policy::{Policy, Settings};
+use lowwater_model::schedule::Schedule;
+
+use super::profile::{self, Profile};
+use super::{FleetKey, META, evidence, first_observed, holidays};
+use crate::replay::{Replay, Saved};
+
+/// Machines of one fleet that may be scheduled.
+pub(super) struct Fleet<'a> {
+    so_far: &'a Replay<'a>,
+    policy: &'a Policy,
+    settings: Settings,
+    key: FleetKey,
+    members: Vec<&'a Resource>,
+}
+
+/// Resource-hours of the replayed period outside the windows.
+#[derive(Debug, Default, PartialEq)]
+struct Outside {
+    billed: f64,
+    idle: f64,
+    active: f64,
+}
+
+impl<'a> Fleet<'a> {
+    pub(super) fn new(so_far: &'a Replay<'a>, policy: &'a Policy, key: FleetKey, members: Vec<&'a Resource>) -> Self {
+        let settings = policy.lever(META.name, key.team.as_ref(), key.environment.as_deref());
+        Self {
+            so_far,
+            policy,
+            settings,
+            key,
+            members,
+        }
+    }
+
+    pub(super) fn verdict(&self) -> Verdict {
+        match self.schedule() {
+            Err(why) => Verdict::Declined(self.declined(why, BTreeMap::new())),
+            Ok(schedule) if self.key.scarce => self.scarce(schedule),
+            Ok(schedule) => Verdict::Found(self.finding(schedule, None)),
+        }
+    }
+
+    fn declined(&self, why: String, numbers: BTreeMap<String, Estimate>) -> Declined {
+        Declined {
+            lever: META.name.into(),
+            target: self.target(),
+            why,
+            numbers,
+        }
+    }
+
+    fn target(&self) -> Target {
+        Target {
+            workload: self.key.workload.clone(),
+            resources: self.members.iter().map(|r| r.id.clone()).collect(),
+            scope: None,
+        }
+    }
+
+    /// The schedule that its profile asks for, or why there is none.
+    fn schedule(&self) -> Result<Schedule, String> {
+        let facts = self.so_far.facts();
+        let zone = TimeZone::get(&self.key.zone)
+            .map_err(|_| format!("`{}` is not an IANA time zone: whose night is it?", self.key.zone))?;
+        self.check_history()?;
+        let dates = holidays(facts, self.key.holidays.as_ref(), &zone);
+        let free = dates.clone().unwrap_or_default();
+        let profile = Profile::of(&self.members, facts.history, &zone, &free);
+        let margin = usize::try_from(self.settings.int("margin_hours")).unwrap_or(0);
+        let windows = profile.windows(self.settings.float("needed_share"), margin);
+        if windows.is_empty() {
+            return Err(
+                "no hour of the week is needed often enough for a schedule: start these by hand when needed".into(),
+            );
+        }
+        if profile::is_round_the_clock(&windows) {
+            return Err("used around the clock: no day of the week has an hour at its ends that nobody needs".into());
+        }
+        let holidays = dates.as_ref().and(self.key.holidays.clone());
+        Ok(Schedule {
+            zone: self.key.zone.clone(),
+            windows,
+            holidays,
+            holiday_dates: free,
+        })
+    }
+
+    fn check_history(&self) -> Result<(), String> {
+        let history = self.so_far.facts().history;
+        let first = self.members.iter().filter_map(|r| first_observed(r, history)).min();
+        let seconds = first.map_or(0, |hour| history.end.as_second() - hour.start_second());
+        let (days, need) = (seconds / (24 * HOUR_SECONDS), self.settings.int("min_history_days"));
+        if days < need {
+            return Err(format!(
+                "{days} days of metrics are too few for a weekly schedule, the policy wants {need}"
+            ));
+        }
+        Ok(())
+    }
+
+    fn change(&self, schedule: Schedule, capacity_risk: Option<CapacityRisk>) -> Change {
+        Change::SetSchedule(SetSchedule {
+            workload: self.key.name(),
+            resources: self.members.iter().map(|r| r.id.clone()).collect(),
+            schedule,
+            capacity_risk,
+        })
+    }
+
+    fn risk(&self) -> CapacityRisk {
+        CapacityRisk {
+            failure: self.settings.float("start_failure_chance"),
+            wait_hours: self.settings.float("start_wait_hours"),
+            hour_cost: self.policy.section("plan").float("engineer_hour"),
+        }
+    }
+
+    /// Hard to get back: refused, or priced where the owner accepts the risk.
+    fn scarce(&self, schedule: Schedule) -> Verdict {
+        let risk = self.risk();
+        if self.settings.bool("allow_scarce") {
+            return Verdict::Found(self.finding(schedule, Some(risk)));
+        }
+        let facts = self.so_far.facts();
+        let before = self.so_far.part(&self.target().resources);
+        let saved = |risk| before.with(&self.change(schedule.clone(), risk)).saved() - before.saved();
+        let (plain, priced) = (saved(None), saved(Some(risk)));
+        let month = plain.per_month(facts);
+        let loss = month.cash - priced.per_month(facts).cash;
+        let why = format!(
+            "scarce GPUs may not come back: if {:.0} % of starts fail and cost {:.1} hours at {:.0} {} each, waiting \
+             costs {:.0} a month and the schedule saves {:.0} a month; reserve capacity and name it in \
+             [lever.off_hours] reserved_capacity, or accept the risk with allow_scarce",
+            risk.failure * 100.0,
+            risk.wait_hours,
+            risk.hour_cost,
+            facts.currency,
+            loss.amount(),
+            month.cash.amount(),
+        );
+        Verdict::Declined(self.declined(why, self.scarce_numbers(plain, loss, risk)))
+    }
+
+    fn scarce_numbers(&self, plain: Saved, loss: Estimate, risk: CapacityRisk) -> BTreeMap<String, Estimate> {
+        let facts = self.so_far.facts();
+        let mut numbers = evidence::stake_of(facts, plain);
+        numbers.extend([
+            ("start_failure_chance".to_owned(), Estimate::new(risk.failure)),
+            ("start_wait_hours".to_owned(), Estimate::new(risk.wait_hours)),
+            ("wait_hour_cost".to_owned(), Estimate::new(risk.hour_cost)),
+            ("wait_cost_per_month".to_owned(), loss.rounded()),
+        ]);
+        numbers
+    }
+
+    fn finding(&self, schedule: Schedule, risk: Option<CapacityRisk>) -> Finding {
+        Finding {
+            target: self.target(),
+            needs: evidence::store_condition(&self.members, self.policy)
+                .into_iter()
+                .collect(),
+            because: self.because(&schedule, risk),
+            change: self.change(schedule, risk),
+            effort: Effort::Hours,
+        }
+    }
+
+    fn because(&self, schedule: &Schedule, risk: Option<CapacityRisk>) -> Vec<String> {
+        let facts = self.so_far.facts();
+        let outside = self.outside(schedule);
+        let mut because = vec![
+            format!(
+                "{} machines ran {:.1} hours outside {} from {} to {}",
+                self.members.len(),
+                outside.billed,
+                schedule.describe(),
+                facts.period.start,
+                facts.period.end
+            ),
+            format!(
+                "{:.1} of these hours were idle and go; {:.1} were active and stay, {:.1} were not observed and stay",
+                outside.idle,
+                outside.active,
+                outside.billed - outside.idle - outside.active
+            ),
+        ];
+        if let (Some(calendar), None) = (&self.key.holidays, &schedule.holidays) {
+            because.push(format!(
+                "calendar {calendar} is not known: its holidays count as working days"
+            ));
+        }
+        if let Some(risk) = risk {
+            because.push(format!(
+                "scarce: the saving is net of starts that fail ({:.0} % of them, {:.1} hours each at {:.0} {})",
+                risk.failure * 100.0,
+                risk.wait_hours,
+                risk.hour_cost,
+                facts.currency
+            ));
+        }
+        let mut prices: Vec<String> = self.members.iter().map(|r| evidence::price(facts, r)).collect();
+        prices.sort_unstable();
+        prices.dedup();
+        because.extend(prices);
+        because
+    }
+
+    fn outside(&self, schedule: &Schedule) -> Outside {
+        let stopped = schedule.stopped(self.so_far.facts().period);
+        let mut outside = Outside::default();
+        for member in &self.members {
+            let left = self.so_far.remaining(&member.id).intersect(&stopped);
+            outside.billed += left.hours();
+            let hours = |idle: bool| {
+                let observed = member.usage.iter().filter(|(_, usage)| usage.idle == idle);
+                let spans = observed.map(|(hour, _)| (hour.start_second(), hour.start_second() + HOUR_SECONDS));
+                Spans::new(spans.collect()).intersect(&left).hours()
+            };
+            outside.idle += hours(true);
+            outside.active += hours(false);
+        }
+        outside
+    }
+}

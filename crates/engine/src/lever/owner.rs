@@ -1,0 +1,108 @@
+//! What owners do not want: never, keep, standby, criticality. Each refusal says who said so.
+
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use lowwater_model::facts::{Facts, Resource};
+use lowwater_model::policy::{OwnerRules, Policy};
+use lowwater_model::workload::{Class, Criticality, Keep, Role};
+
+/// The owner's day at the end of the facts; UTC where the zone is unknown.
+fn today(facts: &Facts, resource: &Resource) -> Date {
+    let zone = TimeZone::get(&resource.owner.zone).unwrap_or(TimeZone::UTC);
+    zone.to_datetime(facts.as_of).date()
+}
+
+/// The rules of the policy for the owner's team and environment, each with the name of its section.
+fn policy_rules<'a>(resource: &Resource, policy: &'a Policy) -> Vec<(String, &'a OwnerRules)> {
+    let owner = &resource.owner;
+    let team = owner
+        .team
+        .as_ref()
+        .and_then(|t| Some((format!("[team.{t}]"), policy.team(t)?)));
+    let environment = owner
+        .environment
+        .as_ref()
+        .and_then(|e| Some((format!("[environment.{e}]"), policy.environment(e)?)));
+    team.into_iter().chain(environment).collect()
+}
+
+/// Who said it: the rule that the facts name, else the owner.
+fn by(resource: &Resource, field: &str) -> String {
+    resource.owner.said_by(field).unwrap_or("its owner").to_owned()
+}
+
+fn never(resource: &Resource, policy: &Policy, kinds: &[&str]) -> Option<String> {
+    let own = resource.owner.never.iter().map(|kind| (kind, by(resource, "never")));
+    let rules = policy_rules(resource, policy);
+    let inherited = rules
+        .iter()
+        .flat_map(|(section, rules)| rules.never.iter().map(move |kind| (kind, section.clone())));
+    own.chain(inherited)
+        .find(|(kind, _)| kinds.contains(&kind.as_str()))
+        .map(|(kind, by)| format!("never `{kind}`, says {by}"))
+}
+
+fn keep(resource: &Resource, policy: &Policy, day: Date) -> Option<String> {
+    let own = resource.owner.keep.as_ref().map(|keep| (keep, by(resource, "keep")));
+    let rules = policy_rules(resource, policy);
+    let inherited = rules
+        .iter()
+        .filter_map(|(section, rules)| Some((rules.keep.as_ref()?, section.clone())));
+    own.into_iter()
+        .chain(inherited)
+        .find(|(keep, _)| keep.holds_on(day))
+        .map(|(keep, by)| format!("{}: {}, says {by}", until(keep), keep.reason))
+}
+
+fn until(keep: &Keep) -> String {
+    keep.until
+        .map_or_else(|| "keep".to_owned(), |day| format!("keep until {day}"))
+}
+
+/// The gravest criticality that anybody gave, with who did.
+fn criticality(resource: &Resource, policy: &Policy) -> Option<(Criticality, String)> {
+    let own = resource.owner.criticality.map(|c| (c, by(resource, "criticality")));
+    let rules = policy_rules(resource, policy);
+    let inherited = rules
+        .iter()
+        .filter_map(|(section, rules)| Some((rules.criticality?, section.clone())));
+    own.into_iter()
+        .chain(inherited)
+        .max_by_key(|(criticality, _)| *criticality)
+}
+
+/// Why the resource must be left as it is; none = its owner does not mind.
+///
+/// `kinds` are the words in `never` that forbid the change. `max_criticality` is the gravest that may be touched;
+/// a word that is none allows nothing but the lowest.
+pub(super) fn refusal(
+    facts: &Facts,
+    policy: &Policy,
+    resource: &Resource,
+    kinds: &[&str],
+    max_criticality: &str,
+) -> Option<String> {
+    let limit = Criticality::parse(max_criticality).unwrap_or(Criticality::Low);
+    let standby = || {
+        (resource.owner.role == Role::Standby)
+            .then(|| format!("a standby waits on purpose, says {}", by(resource, "role")))
+    };
+    let critical = || {
+        criticality(resource, policy)
+            .filter(|(criticality, _)| *criticality > limit)
+            .map(|(criticality, by)| format!("criticality is {criticality}, says {by}; the policy allows {limit}"))
+    };
+    never(resource, policy, kinds)
+        .or_else(|| keep(resource, policy, today(facts, resource)))
+        .or_else(standby)
+        .or_else(critical)
+}
+
+/// What a lever says where nobody declared a class.
+pub(super) const DECLARE_FIRST: &str =
+    "declare this first: nobody has said what it is for; give it a class in workloads.toml or by tag";
+
+/// Has nobody said what the resource is for?
+pub(super) fn is_undeclared(resource: &Resource) -> bool {
+    resource.owner.class == Class::Unknown
+}

@@ -1,0 +1,162 @@
+//! How sure a saving is: the spread of what the step would have saved in each week of the history.
+//!
+//! Whole weeks are counted back from the end of the history to the first hour that the step saves. With w the weekly
+//! savings, m their mean and q their quantile (linear between neighbours), p50 is the replayed amount,
+//! p10 = p50 x min(1, q(0.1) / m) and p90 = p50 x max(1, q(0.9) / m). A good week and a bad week thus move the whole
+//! period: wider than independent weeks would be, because bad weeks come together. Fewer than two whole weeks say
+//! nothing of spread: the band is half to one and a half times the amount, and says so.
+
+use lowwater_model::change::Change;
+use lowwater_model::money::{Estimate, Range};
+use lowwater_model::period::{HOUR_SECONDS, Period};
+
+use crate::replay::{Replay, Saved};
+
+const WEEK_SECONDS: i64 = 7 * 24 * HOUR_SECONDS;
+const LOW: f64 = 0.1;
+const HIGH: f64 = 0.9;
+/// Half and one and a half times: what nobody measured is worth saying out loud.
+const BLIND: (f64, f64) = (0.5, 1.5);
+
+/// What one step would have saved, week by week.
+pub(super) struct Weeks(Vec<Saved>);
+
+impl Weeks {
+    /// Between two replays that differ by the change.
+    pub(super) fn of(before: &Replay<'_>, after: &Replay<'_>, change: &Change) -> Self {
+        let facts = before.facts();
+        let first = Replay::of(facts).with(change).first_saving();
+        let weeks = whole_weeks(facts.history, first);
+        Self(
+            weeks
+                .into_iter()
+                .map(|week| after.saved_in(week) - before.saved_in(week))
+                .collect(),
+        )
+    }
+
+    pub(super) fn cash(&self, middle: Estimate) -> Range {
+        range(middle, self.0.iter().map(|week| week.cash.amount()).collect())
+    }
+
+    pub(super) fn freed(&self, middle: Estimate) -> Range {
+        range(middle, self.0.iter().map(|week| week.freed.amount()).collect())
+    }
+
+    /// Where the band is from, in words.
+    pub(super) fn describe(&self) -> String {
+        match self.0.len() {
+            0 | 1 => "range: fewer than two whole weeks to compare, so half to one and a half times the amount".into(),
+            weeks => format!("range: from the tenth to the ninetieth percentile of {weeks} whole weeks"),
+        }
+    }
+}
+
+/// Whole weeks of the history after its first saving, the newest first.
+fn whole_weeks(history: Period, first: Option<i64>) -> Vec<Period> {
+    let Some(first) = first else { return Vec::new() };
+    let end = history.end.as_second();
+    let count = (end - first.max(history.start.as_second()))
+        .div_euclid(WEEK_SECONDS)
+        .max(0);
+    (0..count)
+        .map(|week| end - week * WEEK_SECONDS)
+        .map(|end| Period::from_seconds(end - WEEK_SECONDS, end))
+        .collect()
+}
+
+/// The `q`-quantile of sorted values, linear between neighbours.
+fn quantile(sorted: &[f64], q: f64) -> f64 {
+    let place = q * (sorted.len() - 1) as f64;
+    let (low, high) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);
+    low + (high - low) * place.fract()
+}
+
+fn range(middle: Estimate, mut weeks: Vec<f64>) -> Range {
+    weeks.sort_by(f64::total_cmp);
+    let mean = weeks.iter().sum::<f64>() / weeks.len() as f64;
+    let (low, high) = match weeks.len() {
+        0 | 1 => BLIND,
+        // Nothing saved in any week: nothing to spread.
+        _ if mean <= 0.0 => (1.0, 1.0),
+        _ => (quantile(&weeks, LOW) / mean, quantile(&weeks, HIGH) / mean),
+    };
+    around(middle, middle.scaled(low.max(0.0)), middle.scaled(high))
+}
+
+/// A range whose ends lie on their sides of the middle, as it enters a plan.
+pub(super) fn around(middle: Estimate, low: Estimate, high: Estimate) -> Range {
+    let middle = middle.rounded().amount();
+    let end = |value: Estimate| value.rounded().amount();
+    Range {
+        p10: Estimate::new(end(low).min(middle)),
+        p50: Estimate::new(middle),
+        p90: Estimate::new(end(high).max(middle)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn of(middle: f64, weeks: &[f64]) -> (f64, f64, f64) {
+        let range = range(Estimate::new(middle), weeks.to_vec());
+        (range.p10.amount(), range.p50.amount(), range.p90.amount())
+    }
+
+    #[test]
+    fn the_band_is_the_spread_of_the_weeks() {
+        assert_eq!(of(400.0, &[100.0; 4]), (400.0, 400.0, 400.0));
+        // Mean 100; the tenth percentile of 0..=200 in steps of 20 is 20, the ninetieth 180.
+        let weeks: Vec<f64> = (0..=10).map(|i| f64::from(i) * 20.0).collect();
+        assert_eq!(of(1000.0, &weeks), (200.0, 1000.0, 1800.0));
+        assert_eq!(
+            of(100.0, &[50.0]),
+            (50.0, 100.0, 150.0),
+            "one week says nothing of spread"
+        );
+        assert_eq!(of(0.0, &[0.0, 0.0]), (0.0, 0.0, 0.0));
+    }
+
+    #[test]
+    fn weeks_are_whole_and_counted_from_the_end() {
+        let history = Period::from_seconds(0, 3 * WEEK_SECONDS + 5);
+        let starts = |first| -> Vec<i64> {
+            whole_weeks(history, first)
+                .iter()
+                .map(|w| (w.start.as_second() - 5) / WEEK_SECONDS)
+                .collect()
+        };
+        assert_eq!(starts(Some(0)), [2, 1, 0]);
+        assert_eq!(starts(Some(-WEEK_SECONDS)), [2, 1, 0], "nothing before the history");
+        assert_eq!(
+            starts(Some(6)),
+            [2, 1],
+            "a week that began before the first saving is not whole"
+        );
+        assert_eq!(starts(Some(9 * WEEK_SECONDS)), [0; 0]);
+        assert_eq!(starts(None), [0; 0]);
+    }
+
+    proptest! {
+        #[test]
+        fn quantiles_lie_between_neighbours_and_ends_are_in_order(
+            middle in 0.0..1e9_f64,
+            weeks in prop::collection::vec(0.0..1e6_f64, 0..20),
+        ) {
+            let (p10, p50, p90) = of(middle, &weeks);
+            prop_assert!(0.0 <= p10 && p10 <= p50 && p50 <= p90);
+            let mut sorted = weeks;
+            sorted.sort_by(f64::total_cmp);
+            for q in [0.0, 0.1, 0.5, 0.9, 1.0] {
+                if sorted.is_empty() { break; }
+                let value = quantile(&sorted, q);
+                let below = sorted.iter().filter(|w| **w < value).count() as f64;
+                let above = sorted.iter().filter(|w| **w > value).count() as f64;
+                let gaps = (sorted.len() - 1) as f64;
+                prop_assert!(below <= (q * gaps).ceil() + 1e-9 && above <= ((1.0 - q) * gaps).ceil() + 1e-9);
+            }
+        }
+    }
+}

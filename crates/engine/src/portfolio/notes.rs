@@ -1,0 +1,83 @@
+//! What a reader must know before trusting the numbers.
+
+use lowwater_model::charge::CostMetric;
+use lowwater_model::facts::Facts;
+use lowwater_model::money::Estimate;
+use lowwater_model::plan::Step;
+use lowwater_model::policy::Policy;
+
+pub(super) fn of(facts: &Facts, policy: &Policy, steps: &[Step]) -> Vec<String> {
+    let notes = [
+        waiting(steps),
+        joined(facts, policy),
+        days(facts),
+        basis(facts),
+        unexplained(facts),
+    ];
+    notes
+        .into_iter()
+        .flatten()
+        .chain(facts.quality.warnings.iter().cloned())
+        .collect()
+}
+
+/// How much of the saving stands behind conditions that are not met.
+fn waiting(steps: &[Step]) -> Option<String> {
+    let blocked: Vec<&Step> = steps.iter().filter(|step| step.is_blocked()).collect();
+    let cash = |steps: &mut dyn Iterator<Item = &Step>| -> Estimate { steps.map(|s| s.per_month.cash.p50).sum() };
+    (!blocked.is_empty()).then(|| {
+        format!(
+            "{} of {} steps wait for a condition; they are {:.2} of the {:.2} a month",
+            blocked.len(),
+            steps.len(),
+            cash(&mut blocked.iter().copied()).amount(),
+            cash(&mut steps.iter()).amount()
+        )
+    })
+}
+
+fn joined(facts: &Facts, policy: &Policy) -> Option<String> {
+    let share = facts.quality.join_share()?;
+    let limit = policy.section("usage").float("min_join_share");
+    let verdict = if share < limit {
+        "so idle findings are only `measure this first`"
+    } else {
+        "enough for idle findings"
+    };
+    Some(format!(
+        "{:.1} % of the GPU money is joined to metrics (the policy wants {:.0} %), {verdict}",
+        share * 100.0,
+        limit * 100.0
+    ))
+}
+
+fn days(facts: &Facts) -> Option<String> {
+    let quality = &facts.quality;
+    (quality.days_with_charges < quality.days).then(|| {
+        format!(
+            "{} of the {} replayed days have charges: amounts a month are too low",
+            quality.days_with_charges, quality.days
+        )
+    })
+}
+
+fn basis(facts: &Facts) -> Option<String> {
+    let basis = &facts.basis;
+    (basis.metric != CostMetric::Effective).then(|| {
+        format!(
+            "replayed on {} and not on EffectiveCost: {}",
+            basis.metric.column(),
+            basis.why
+        )
+    })
+}
+
+fn unexplained(facts: &Facts) -> Option<String> {
+    let unexplained = facts.ledger.unexplained;
+    (!unexplained.is_zero()).then(|| {
+        format!(
+            "{unexplained} {} of the difference to BilledCost have no name",
+            facts.currency
+        )
+    })
+}
