@@ -1,9 +1,318 @@
 //! Opening files: decompression by content, bounds, the beginning for detection, a hash of the bytes.
 
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-/// An opened input file.
+use datafusion::parquet::arrow::arrow_reader::ArrowReaderMetadata;
+use sha2::{Digest, Sha256};
+
+use crate::error::{InputError, StoreError};
+use crate::format::Head;
+
+/// How much of a file a format may look at to recognise it.
+const HEAD_BYTES: usize = 64 * 1024;
+/// Directories deeper than this are a loop of links, not an export.
+const MAX_DEPTH: usize = 32;
+const BUFFER_BYTES: usize = 256 * 1024;
+
+/// Archives that we do not open, by their first bytes.
+const OTHER_ARCHIVES: &[(&[u8], &str, &str)] = &[
+    (b"PK\x03\x04", "a zip archive", "unzip it and load the files in it"),
+    (
+        b"BZh",
+        "compressed with bzip2",
+        "`bunzip2` it first; .gz and .zst are read as they are",
+    ),
+    (
+        b"\xfd7zXZ\x00",
+        "compressed with xz",
+        "`unxz` it first; .gz and .zst are read as they are",
+    ),
+];
+
+/// An opened input file: its bytes, decompressed, without a byte-order mark.
 pub struct Input {
-    /// The file.
-    pub path: PathBuf,
+    path: PathBuf,
+    name: String,
+    short_name: String,
+    size: u64,
+    counter: Arc<AtomicU64>,
+    head: Vec<u8>,
+    head_at: usize,
+    body: Box<dyn Read + Send>,
+    parquet_columns: Option<Vec<String>>,
 }
+
+impl Input {
+    /// Opens a file and looks at its beginning. The display name is the path as given.
+    pub fn open(path: &Path) -> Result<Self, StoreError> {
+        let name = path.display().to_string();
+        let file = open_regular(path, &name)?;
+        let size = file.metadata().map_err(|e| unreadable(&name, &e))?.len();
+        let counter = Arc::new(AtomicU64::new(0));
+        let mut raw = BufReader::with_capacity(
+            BUFFER_BYTES,
+            Counted {
+                file,
+                counter: Arc::clone(&counter),
+            },
+        );
+        let magic = raw.fill_buf().map_err(|e| unreadable(&name, &e))?;
+        refuse_archives(magic, &name)?;
+        let parquet = magic.starts_with(b"PAR1");
+        let body = decompressed(raw, &name)?;
+        let mut input = Self {
+            path: path.to_owned(),
+            short_name: short_name(path),
+            name,
+            size,
+            counter,
+            head: Vec::new(),
+            head_at: 0,
+            body,
+            parquet_columns: None,
+        };
+        if parquet {
+            input.parquet_columns = Some(input.read_parquet_columns()?);
+        } else {
+            input.read_head()?;
+        }
+        Ok(input)
+    }
+
+    /// The path as the user gave it, for messages.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Size on disk in bytes.
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// Bytes read from disk so far; shared, so that a sink can show it while a format holds the input.
+    pub fn counter(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.counter)
+    }
+
+    /// Is it a Parquet file? Then [`Input::file`] reads it, and the stream holds nothing of use.
+    pub fn is_parquet(&self) -> bool {
+        self.parquet_columns.is_some()
+    }
+
+    /// The beginning, for detection.
+    pub fn head(&self) -> Head<'_> {
+        Head {
+            name: &self.short_name,
+            bytes: &self.head,
+            parquet_columns: self.parquet_columns.as_deref(),
+        }
+    }
+
+    /// A second handle on the file itself, for formats that need to seek.
+    pub fn file(&self) -> Result<File, StoreError> {
+        open_regular(&self.path, &self.name)
+    }
+
+    /// SHA-256 of the bytes on disk, in hexadecimal.
+    pub fn sha256(&self) -> Result<String, StoreError> {
+        let mut file = self.file()?;
+        let mut hasher = Sha256::new();
+        let mut buffer = vec![0; BUFFER_BYTES];
+        loop {
+            let count = file.read(&mut buffer).map_err(|e| unreadable(&self.name, &e))?;
+            if count == 0 {
+                break;
+            }
+            hasher.update(&buffer[..count]);
+        }
+        Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    }
+
+    /// What an error of this stream means to the user.
+    pub fn explain(&self, error: &io::Error) -> StoreError {
+        match error.kind() {
+            io::ErrorKind::UnexpectedEof => InputError::new(&self.name, "ends early: the compressed data is cut off")
+                .hint("copy or download the file again; nothing of it was kept")
+                .into(),
+            io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput | io::ErrorKind::Other => {
+                InputError::new(&self.name, format!("the compressed data is damaged: {error}"))
+                    .hint("copy or download the file again; nothing of it was kept")
+                    .into()
+            }
+            _ => unreadable(&self.name, error),
+        }
+    }
+
+    fn read_head(&mut self) -> Result<(), StoreError> {
+        let mut head = Vec::with_capacity(HEAD_BYTES);
+        let read = self.body.by_ref().take(HEAD_BYTES as u64).read_to_end(&mut head);
+        read.map_err(|e| self.explain(&e))?;
+        if head.starts_with(b"\xef\xbb\xbf") {
+            head.drain(..3);
+        }
+        refuse_encodings(&head, &self.name)?;
+        if head.is_empty() {
+            return Err(InputError::new(&self.name, "is empty")
+                .hint("the export was not written; look at the exporter's own log")
+                .into());
+        }
+        self.head = head;
+        Ok(())
+    }
+
+    fn read_parquet_columns(&self) -> Result<Vec<String>, StoreError> {
+        let metadata = ArrowReaderMetadata::load(&self.file()?, Default::default()).map_err(|e| {
+            InputError::new(&self.name, format!("is Parquet, but its footer can't be read: {e}"))
+                .hint("the file was cut off while it was written or copied; get it again")
+        })?;
+        let names = metadata.schema().fields().iter().map(|f| f.name().clone());
+        Ok(names.collect())
+    }
+}
+
+impl Read for Input {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let rest = &self.head[self.head_at..];
+        if rest.is_empty() {
+            return self.body.read(buffer);
+        }
+        let count = rest.len().min(buffer.len());
+        buffer[..count].copy_from_slice(&rest[..count]);
+        self.head_at += count;
+        Ok(count)
+    }
+}
+
+/// Every file under the paths: directories recursively, sorted by path. Hidden files are not part of an export.
+pub fn expand(paths: &[PathBuf]) -> Result<Vec<Found>, StoreError> {
+    let mut found = Vec::new();
+    for path in paths {
+        if path.is_dir() {
+            let before = found.len();
+            walk(path, 0, &mut found)?;
+            if found.len() == before {
+                return Err(InputError::new(path.display().to_string(), "the directory holds no file").into());
+            }
+        } else {
+            found.push(Found {
+                path: path.clone(),
+                named: true,
+            });
+        }
+    }
+    Ok(found)
+}
+
+/// A file to load.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// Where.
+    pub path: PathBuf,
+    /// Did the user name it? Else it was found in a directory, where other files may lie.
+    pub named: bool,
+}
+
+fn walk(directory: &Path, depth: usize, found: &mut Vec<Found>) -> Result<(), StoreError> {
+    let name = directory.display().to_string();
+    if depth > MAX_DEPTH {
+        return Err(InputError::new(name, format!("more than {MAX_DEPTH} directories deep"))
+            .hint("a link points back up; name the directory with the files")
+            .into());
+    }
+    let entries = std::fs::read_dir(directory).map_err(|e| unreadable(&name, &e))?;
+    let paths: io::Result<Vec<PathBuf>> = entries.map(|entry| entry.map(|e| e.path())).collect();
+    let mut paths = paths.map_err(|e| unreadable(&name, &e))?;
+    paths.sort();
+    for path in paths {
+        let hidden = path
+            .file_name()
+            .is_some_and(|n| n.as_encoded_bytes().first() == Some(&b'.'));
+        if hidden {
+            continue;
+        }
+        if path.is_dir() {
+            walk(&path, depth + 1, found)?;
+        } else {
+            found.push(Found { path, named: false });
+        }
+    }
+    Ok(())
+}
+
+/// Counts what is read from disk.
+struct Counted {
+    file: File,
+    counter: Arc<AtomicU64>,
+}
+
+impl Read for Counted {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.file.read(buffer)?;
+        self.counter.fetch_add(count as u64, Ordering::Relaxed);
+        Ok(count)
+    }
+}
+
+fn unreadable(name: &str, error: &io::Error) -> StoreError {
+    InputError::new(name, format!("can't be read: {error}")).into()
+}
+
+fn open_regular(path: &Path, name: &str) -> Result<File, StoreError> {
+    // Asking before opening: to open a pipe without a writer would wait forever.
+    let metadata = std::fs::metadata(path).map_err(|e| unreadable(name, &e))?;
+    if !metadata.is_file() {
+        return Err(InputError::new(name, "is not a file")
+            .hint("a pipe can't be read twice, as the check for loaded files needs; write it to a file first")
+            .into());
+    }
+    File::open(path).map_err(|e| unreadable(name, &e))
+}
+
+fn decompressed(mut raw: BufReader<Counted>, name: &str) -> Result<Box<dyn Read + Send>, StoreError> {
+    let magic = raw.fill_buf().map_err(|e| unreadable(name, &e))?;
+    if magic.starts_with(b"\x1f\x8b") {
+        return Ok(Box::new(flate2::bufread::MultiGzDecoder::new(raw)));
+    }
+    if magic.starts_with(b"\x28\xb5\x2f\xfd") {
+        let decoder = zstd::stream::read::Decoder::with_buffer(raw).map_err(|e| unreadable(name, &e))?;
+        return Ok(Box::new(decoder));
+    }
+    Ok(Box::new(raw))
+}
+
+fn refuse_archives(magic: &[u8], name: &str) -> Result<(), StoreError> {
+    match OTHER_ARCHIVES.iter().find(|(bytes, ..)| magic.starts_with(bytes)) {
+        Some((_, what, hint)) => Err(InputError::new(name, format!("is {what}")).hint(*hint).into()),
+        None => Ok(()),
+    }
+}
+
+fn refuse_encodings(head: &[u8], name: &str) -> Result<(), StoreError> {
+    let order = match head {
+        [0xff, 0xfe, ..] => "UTF-16LE",
+        [0xfe, 0xff, ..] => "UTF-16BE",
+        _ if head.contains(&0) => {
+            return Err(InputError::new(name, "is not text: it holds zero bytes")
+                .hint("text must be UTF-8; `file NAME` says what it is, `iconv -f UTF-16 -t UTF-8` converts UTF-16")
+                .into());
+        }
+        _ => return Ok(()),
+    };
+    Err(InputError::new(name, format!("is encoded as {order}, not UTF-8"))
+        .hint(format!("convert it: iconv -f {order} -t UTF-8 IN > OUT"))
+        .into())
+}
+
+/// File name without directories and without `.gz` or `.zst`, in lower case.
+fn short_name(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+    let plain = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst"));
+    plain.unwrap_or(&name).to_owned()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,5 +1,6 @@
 //! Bills, metrics and prices: load, keep, query. The only crate that knows Arrow, Parquet and DataFusion.
 
+pub mod csv;
 pub mod error;
 pub mod format;
 pub mod input;
