@@ -1,0 +1,224 @@
+//! Rules on evidence: what was not measured is never acted on, and a schedule covers what is needed.
+
+use std::collections::BTreeMap;
+
+use jiff::civil::{DateTime, Weekday};
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, ToSpan};
+use lowwater_model::change::Change;
+use lowwater_model::change::set_schedule::SetSchedule;
+use lowwater_model::change::stop::Stop;
+use lowwater_model::facts::{LineKind, Resource};
+use lowwater_model::period::Hour;
+use lowwater_model::plan::Step;
+use lowwater_model::policy::Settings;
+use lowwater_model::schedule::Schedule;
+use lowwater_model::sku::find_accelerator;
+use lowwater_model::usage::HourUsage;
+
+use super::{Case, Report, at, clock};
+
+pub(super) fn check(case: Case<'_>, report: &mut Report) {
+    for step in &case.plan.steps {
+        match &step.change {
+            Change::Stop(stop) => stopped(case, step, stop, report),
+            Change::SetSchedule(set) => scheduled(case, step, set, report),
+        }
+    }
+}
+
+fn settings(case: Case<'_>, step: &Step, resource: &Resource) -> Settings {
+    case.policy.lever(
+        &step.lever,
+        resource.owner.team.as_ref(),
+        resource.owner.environment.as_deref(),
+    )
+}
+
+/// Is the hour in a run of a compute line?
+fn is_billed(resource: &Resource, hour: i64) -> bool {
+    let compute = resource.lines.iter().filter(|line| line.kind == LineKind::Compute);
+    compute
+        .flat_map(|line| &line.runs)
+        .any(|run| run.start.0 <= hour && hour < run.start.0 + i64::from(run.hours))
+}
+
+/// Nothing happened in that hour, and everything that could have shown it was measured.
+fn is_quiet(resource: &Resource, seen: &HourUsage, settings: &Settings) -> bool {
+    let tdp = resource
+        .sku_fact()
+        .and_then(|f| find_accelerator(f.accelerator.as_str()))
+        .and_then(|a| a.tdp_w);
+    let most_watts = tdp.map_or(settings.float("max_power_watts"), |tdp| {
+        tdp * settings.float("max_power_share")
+    });
+    // The upper end of the highest bin must not lie above the limit; a thousandth for the sake of binary fractions.
+    let most_memory = settings.float("max_memory_share") + 0.001;
+    seen.idle
+        && seen
+            .memory_max_bin
+            .is_some_and(|bin| f64::from(bin + 1) * 0.05 <= most_memory)
+        && seen.power_max_w.is_some_and(|watts| f64::from(watts) <= most_watts)
+}
+
+fn stopped(case: Case<'_>, step: &Step, stop: &Stop, report: &mut Report) {
+    let at = at(step);
+    if let Some(share) = case.facts.quality.join_share() {
+        let least = case.policy.section("usage").float("min_join_share");
+        report.demand(share >= least, "measured", &at, || {
+            format!("only {share:.3} of the GPU money is joined to metrics")
+        });
+    }
+    let Some(resource) = case.facts.resources.iter().find(|r| r.id == stop.resource) else {
+        return;
+    };
+    let settings = settings(case, step, resource);
+    let hours = case.facts.history.hour_range();
+    let first = stop.since.as_second().div_euclid(3600);
+    report.demand(
+        stop.since.as_second() % 3600 == 0 && first >= hours.start,
+        "measured",
+        &at,
+        || format!("{} is not an hour of the history", stop.since),
+    );
+    let need = settings.int("window_days") * 24;
+    report.demand(hours.end - first >= need, "measured", &at, || {
+        format!("it was idle for {} hours, the policy wants {need}", hours.end - first)
+    });
+    let loud = (first.max(hours.start)..hours.end).find(|hour| {
+        let seen = resource.usage.at(Hour(*hour));
+        !is_billed(resource, *hour) || !seen.is_some_and(|seen| is_quiet(resource, seen, &settings))
+    });
+    report.demand(loud.is_none(), "measured", &at, || {
+        format!(
+            "{} was not seen to be idle at {}",
+            resource.id,
+            Hour(loud.unwrap_or(0)).period().start
+        )
+    });
+}
+
+fn scheduled(case: Case<'_>, step: &Step, set: &SetSchedule, report: &mut Report) {
+    let at = at(step);
+    let members: Vec<&Resource> = case
+        .facts
+        .resources
+        .iter()
+        .filter(|r| set.resources.contains(&r.id))
+        .collect();
+    for member in &members {
+        calendar(case, &at, &set.schedule, member, report);
+        watched(case, step, member, report);
+    }
+    let Some(first) = members.first() else { return };
+    let settings = settings(case, step, first);
+    let history = case.facts.history.hour_range();
+    let known = members
+        .iter()
+        .filter_map(|m| first_seen(m, history.clone()))
+        .min()
+        .map_or(0, |h| history.end - h);
+    let need = settings.int("min_history_days") * 24;
+    report.demand(known >= need, "schedule", &at, || {
+        format!("{known} hours of metrics, the policy wants {need}")
+    });
+    report.demand(!set.schedule.windows.is_empty(), "schedule", &at, || {
+        "the machines would never run".into()
+    });
+    covered(case, step, set, &members, report);
+}
+
+fn first_seen(resource: &Resource, mut hours: std::ops::Range<i64>) -> Option<i64> {
+    hours.find(|hour| resource.usage.at(Hour(*hour)).is_some())
+}
+
+fn calendar(case: Case<'_>, at: &str, schedule: &Schedule, member: &Resource, report: &mut Report) {
+    let owner = &member.owner;
+    report.demand(schedule.zone == owner.zone, "schedule", at, || {
+        format!("{} is in the zone {}", member.id, owner.zone)
+    });
+    let zone = TimeZone::get(&schedule.zone);
+    report.demand(zone.is_ok(), "schedule", at, || {
+        format!("`{}` is no zone", schedule.zone)
+    });
+    let Ok(zone) = zone else { return };
+    let days = owner.holidays.as_ref().and_then(|name| case.facts.calendars.get(name));
+    let name = days.and(owner.holidays.clone());
+    report.demand(schedule.holidays == name, "schedule", at, || {
+        format!("{} has another calendar", member.id)
+    });
+    let from = zone.to_datetime(case.facts.history.start).date();
+    let free = days.into_iter().flatten().copied().filter(|day| *day >= from).collect();
+    report.demand(schedule.holiday_dates == free, "schedule", at, || {
+        "its holidays are not those of the calendar".into()
+    });
+}
+
+/// Enough of a machine's billed hours since its first metrics must have been seen.
+fn watched(case: Case<'_>, step: &Step, member: &Resource, report: &mut Report) {
+    let history = case.facts.history.hour_range();
+    let first = first_seen(member, history.clone());
+    report.demand(first.is_some(), "measured", &at(step), || {
+        format!("{} was never observed", member.id)
+    });
+    let Some(first) = first else { return };
+    let billed: Vec<i64> = (first..history.end).filter(|hour| is_billed(member, *hour)).collect();
+    let seen = billed
+        .iter()
+        .filter(|hour| member.usage.at(Hour(**hour)).is_some())
+        .count() as f64;
+    let least = settings(case, step, member).float("min_observed_share");
+    report.demand(seen >= least * billed.len() as f64, "measured", &at(step), || {
+        format!("{} was observed in {seen} of {} hours", member.id, billed.len())
+    });
+}
+
+/// Every hour of the week in which more than the policy's share of resource-hours is active lies inside a window.
+fn covered(case: Case<'_>, step: &Step, set: &SetSchedule, members: &[&Resource], report: &mut Report) {
+    let Ok(zone) = TimeZone::get(&set.schedule.zone) else {
+        return;
+    };
+    let mut week: BTreeMap<(i8, i8), (f64, f64)> = BTreeMap::new();
+    for hour in case.facts.history.hour_range() {
+        let mut locals: Vec<DateTime> = [0, 3599]
+            .into_iter()
+            .filter_map(|second| Timestamp::from_second(hour * 3600 + second).ok())
+            .map(|instant| zone.to_datetime(instant))
+            .filter(|local| !set.schedule.holiday_dates.contains(&local.date()))
+            .collect();
+        locals.dedup_by_key(|local| (local.date(), local.hour()));
+        for local in locals {
+            let cell = week
+                .entry((local.weekday().to_monday_zero_offset(), local.hour()))
+                .or_default();
+            for seen in members.iter().filter_map(|m| m.usage.at(Hour(hour))) {
+                cell.0 += 1.0;
+                cell.1 += f64::from(u8::from(!seen.idle));
+            }
+        }
+    }
+    let share = members
+        .first()
+        .map_or(1.0, |m| settings(case, step, m).float("needed_share"));
+    for ((day, hour), (observed, active)) in week {
+        let is_needed = active > share * observed || observed == 0.0;
+        let is_off = !clock::is_open(&without_holidays(&set.schedule), a_week_day(day, hour));
+        report.demand(!(is_needed && is_off), "schedule", &at(step), || {
+            format!("{active} of {observed} resource-hours were active on day {day} of the week at {hour}:00, and it is stopped then")
+        });
+    }
+}
+
+fn without_holidays(schedule: &Schedule) -> Schedule {
+    Schedule {
+        holiday_dates: std::collections::BTreeSet::new(),
+        ..schedule.clone()
+    }
+}
+
+/// Some day of that weekday (0 = Monday), at that hour.
+fn a_week_day(day: i8, hour: i8) -> DateTime {
+    let monday = jiff::civil::date(2024, 1, 1);
+    debug_assert_eq!(monday.weekday(), Weekday::Monday);
+    monday.at(hour, 0, 0, 0).saturating_add(i64::from(day).days())
+}
