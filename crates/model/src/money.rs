@@ -79,6 +79,43 @@ impl Money {
     }
 }
 
+/// Splits `amount` in proportion to the weights (none negative), to the last digit: the parts sum to the amount.
+///
+/// Each part is rounded down and the remaining digits go to the largest remainders, the earlier first. None where
+/// all weights are zero, unless there is nothing to split.
+pub fn split_by_weight(amount: Money, weights: &[Money]) -> Option<Vec<Money>> {
+    let whole: i128 = weights.iter().map(|w| w.0).sum();
+    if whole <= 0 {
+        return amount.is_zero().then(|| vec![Money::ZERO; weights.len()]);
+    }
+    let parts: Vec<(i128, i128)> = weights.iter().map(|w| mul_div(amount.0.unsigned_abs(), w.0, whole)).collect();
+    let left = amount.0.abs() - parts.iter().map(|p| p.0).sum::<i128>();
+    let mut order: Vec<usize> = (0..parts.len()).collect();
+    order.sort_by(|a, b| parts[*b].1.cmp(&parts[*a].1).then(a.cmp(b)));
+    let mut out: Vec<i128> = parts.iter().map(|p| p.0).collect();
+    for index in order.into_iter().take(usize::try_from(left).unwrap_or(0)) {
+        out[index] += 1;
+    }
+    Some(out.into_iter().map(|units| Money(amount.0.signum() * units)).collect())
+}
+
+/// `amount x weight / whole` as quotient and remainder, for `0 <= weight <= whole`.
+///
+/// The product does not fit in 128 bits: long division, bit by bit.
+fn mul_div(amount: u128, weight: i128, whole: i128) -> (i128, i128) {
+    let (mut quotient, mut remainder) = (0_i128, 0_i128);
+    for bit in (0..u128::BITS - amount.leading_zeros()).rev() {
+        quotient *= 2;
+        remainder *= 2;
+        if amount >> bit & 1 == 1 {
+            remainder += weight;
+        }
+        quotient += remainder / whole;
+        remainder %= whole;
+    }
+    (quotient, remainder)
+}
+
 fn round_half_even(value: i128, step: i128) -> i128 {
     let quotient = value.div_euclid(step);
     let twice = 2 * value.rem_euclid(step);
@@ -594,6 +631,22 @@ mod tests {
             let (whole, fraction) = got.split_once('.').unwrap_or((&got, ""));
             let scaled: i128 = format!("{whole}{fraction:0<26}").parse().unwrap();
             prop_assert_eq!(scaled, want);
+        }
+
+        /// Parts sum to the amount, none is further than one unit from its exact share, zero weights get nothing.
+        #[test]
+        fn splits_are_exact(amount in -10_i128.pow(24)..10_i128.pow(24), weights in prop::collection::vec(0_i128..10_i128.pow(6), 1..12)) {
+            let weights: Vec<Money> = weights.into_iter().map(Money).collect();
+            let whole: i128 = weights.iter().map(|w| w.0).sum();
+            let Some(parts) = split_by_weight(Money(amount), &weights) else {
+                prop_assert_eq!(whole, 0);
+                return Ok(());
+            };
+            prop_assert_eq!(parts.iter().sum::<Money>(), Money(amount));
+            for (part, weight) in parts.iter().zip(&weights).filter(|_| whole > 0) {
+                prop_assert!((part.0 * whole - amount * weight.0).abs() <= whole, "{:?} of {:?}", part, weight);
+                prop_assert!(weight.0 > 0 || part.0 == 0);
+            }
         }
 
         /// Any text ends in a value or an error, never in a panic.

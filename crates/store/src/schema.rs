@@ -154,6 +154,76 @@ pub const ADDED: &[Column] = &[
     int("x_PeriodSeconds"),
 ];
 
+/// The day cube: charges by UTC day, every dimension, resource and tags. Most questions are answered from it.
+pub const DAILY: &[Column] = &[
+    text("x_Source"),
+    text("x_Account"),
+    text("x_Month"),
+    // UTC day in which the charge period begins.
+    time("x_Day"),
+    text("x_Cloud"),
+    text("ProviderName"),
+    text("BillingAccountId"),
+    text("SubAccountId"),
+    text("SubAccountName"),
+    text("ServiceCategory"),
+    text("ServiceName"),
+    text("RegionId"),
+    text("ChargeCategory"),
+    text("ChargeClass"),
+    text("PricingCategory"),
+    text("CommitmentDiscountId"),
+    text("CommitmentDiscountName"),
+    text("CommitmentDiscountType"),
+    text("CommitmentDiscountStatus"),
+    text("CapacityReservationStatus"),
+    text("ResourceId"),
+    text("ResourceName"),
+    text("ResourceType"),
+    text("Tags"),
+    text("x_Sku"),
+    text("x_GpuType"),
+    text("x_LineKind"),
+    cost("BilledCost"),
+    cost("EffectiveCost"),
+    cost("ContractedCost"),
+    cost("ListCost"),
+    number("x_GpuHours"),
+    int("x_Rows"),
+];
+
+/// The GPU cube: charges of resources that have a GPU, by the hour in which the charge period begins, its length and terms.
+pub const GPU_HOURS: &[Column] = &[
+    text("x_Source"),
+    text("x_Account"),
+    text("x_Month"),
+    time("x_Hour"),
+    int("x_PeriodSeconds"),
+    text("ResourceId"),
+    text("ResourceName"),
+    text("SubAccountId"),
+    text("SubAccountName"),
+    text("RegionId"),
+    text("x_Cloud"),
+    text("x_Sku"),
+    text("x_GpuType"),
+    number("x_GpuCount"),
+    text("x_LineKind"),
+    text("ChargeCategory"),
+    text("PricingCategory"),
+    text("CommitmentDiscountId"),
+    text("CommitmentDiscountStatus"),
+    text("Tags"),
+    cost("BilledCost"),
+    cost("EffectiveCost"),
+    cost("ContractedCost"),
+    cost("ListCost"),
+    // Hours of use (ConsumedQuantity, else PricingQuantity) of compute lines.
+    number("ConsumedQuantity"),
+    number("x_GpuHours"),
+    int("x_Rows"),
+];
+
 /// The hourly activity of one GPU (or MIG instance): mergeable histograms in seconds.
 pub const USAGE: &[Column] = &[
     text("x_Source"),
@@ -206,6 +276,16 @@ pub fn charges(extra: &[String]) -> SchemaRef {
     let fixed = FOCUS.iter().chain(ADDED).map(field);
     let extra = extra.iter().map(|name| Field::new(name, DataType::Utf8, true));
     Arc::new(Schema::new(fixed.chain(extra).collect::<Vec<_>>()))
+}
+
+/// The day cube.
+pub fn daily() -> SchemaRef {
+    Arc::new(Schema::new(DAILY.iter().map(field).collect::<Vec<_>>()))
+}
+
+/// The GPU cube.
+pub fn gpu_hours() -> SchemaRef {
+    Arc::new(Schema::new(GPU_HOURS.iter().map(field).collect::<Vec<_>>()))
 }
 
 /// GPU activity by GPU and hour.
