@@ -88,7 +88,10 @@ pub fn split_by_weight(amount: Money, weights: &[Money]) -> Option<Vec<Money>> {
     if whole <= 0 {
         return amount.is_zero().then(|| vec![Money::ZERO; weights.len()]);
     }
-    let parts: Vec<(i128, i128)> = weights.iter().map(|w| mul_div(amount.0.unsigned_abs(), w.0, whole)).collect();
+    let parts: Vec<(i128, i128)> = weights
+        .iter()
+        .map(|w| mul_div(amount.0.unsigned_abs(), w.0, whole))
+        .collect();
     let left = amount.0.abs() - parts.iter().map(|p| p.0).sum::<i128>();
     let mut order: Vec<usize> = (0..parts.len()).collect();
     order.sort_by(|a, b| parts[*b].1.cmp(&parts[*a].1).then(a.cmp(b)));

@@ -155,13 +155,18 @@ pub const ADDED: &[Column] = &[
 ];
 
 /// The day cube: charges by UTC day, every dimension, resource and tags. Most questions are answered from it.
+///
+/// One row stands for `x_Rows` charges of one file of charges, so the same dimensions may stand twice. Sums hold what
+/// is known and are null where nothing is; over the whole table they are the sums over the charges, exactly.
 pub const DAILY: &[Column] = &[
     text("x_Source"),
     text("x_Account"),
     text("x_Month"),
     // UTC day in which the charge period begins.
     time("x_Day"),
+    time("BillingPeriodStart"),
     text("x_Cloud"),
+    // ServiceProviderName, else ProviderName, else what `--provider` said.
     text("ProviderName"),
     text("BillingAccountId"),
     text("SubAccountId"),
@@ -189,6 +194,8 @@ pub const DAILY: &[Column] = &[
     cost("ContractedCost"),
     cost("ListCost"),
     number("x_GpuHours"),
+    // Largest GPU count of its charges.
+    number("x_GpuCount"),
     int("x_Rows"),
 ];
 
@@ -222,6 +229,19 @@ pub const GPU_HOURS: &[Column] = &[
     number("ConsumedQuantity"),
     number("x_GpuHours"),
     int("x_Rows"),
+];
+
+/// Rows that were not kept, with the money at stake.
+pub const REJECTS: &[Column] = &[
+    text("x_Source"),
+    text("x_Account"),
+    text("x_Month"),
+    text("file"),
+    int("row"),
+    text("column"),
+    text("value"),
+    text("reason"),
+    text("at_stake"),
 ];
 
 /// The hourly activity of one GPU (or MIG instance): mergeable histograms in seconds.
@@ -286,6 +306,11 @@ pub fn daily() -> SchemaRef {
 /// The GPU cube.
 pub fn gpu_hours() -> SchemaRef {
     Arc::new(Schema::new(GPU_HOURS.iter().map(field).collect::<Vec<_>>()))
+}
+
+/// Rows that were not kept.
+pub fn rejects() -> SchemaRef {
+    Arc::new(Schema::new(REJECTS.iter().map(field).collect::<Vec<_>>()))
 }
 
 /// GPU activity by GPU and hour.
