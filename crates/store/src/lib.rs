@@ -6,4 +6,7 @@ pub mod format;
 pub mod input;
 pub mod layout;
 pub mod load;
+pub mod owner;
 pub mod schema;
+pub mod session;
+pub mod views;
