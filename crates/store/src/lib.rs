@@ -1,9 +1,11 @@
 //! Bills, metrics and prices: load, keep, query. The only crate that knows Arrow, Parquet and DataFusion.
 
+pub mod config;
 pub mod csv;
 pub mod error;
 pub mod format;
 pub mod input;
+pub mod join;
 pub mod layout;
 pub mod load;
 pub mod owner;

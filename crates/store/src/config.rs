@@ -1,0 +1,365 @@
+//! What the owner writes beside the store: policy, workloads, hosts, holidays, offers. All are optional.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use lowwater_model::cloud::cloud_id;
+use lowwater_model::error::ConfigError;
+use lowwater_model::offer::{Market, Offer, PriceBasis};
+use lowwater_model::policy::{Policy, Section};
+use lowwater_model::schedule::Calendars;
+use lowwater_model::sku::find_sku;
+use lowwater_model::unit::HourlyRate;
+use lowwater_model::workload::Workloads;
+use sha2::{Digest, Sha256};
+
+use crate::csv::{Limits, RecordReader, Row};
+use crate::error::{InputError, StoreError};
+use crate::input::Input;
+use crate::join::HostRow;
+
+/// The files, in the order in which they are hashed.
+const FILES: [&str; 5] = [
+    "policy.toml",
+    "workloads.toml",
+    "hosts.csv",
+    "holidays.csv",
+    "offers.csv",
+];
+
+/// The configuration of a data directory.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Limits.
+    pub policy: Policy,
+    /// Declared workloads.
+    pub workloads: Workloads,
+    /// Which host is which resource.
+    pub hosts: Vec<HostRow>,
+    /// Holidays.
+    pub calendars: Calendars,
+    /// Prices that the owner wrote down.
+    pub offers: Vec<Offer>,
+    /// Rows that could not be taken; the rest is in use.
+    pub warnings: Vec<String>,
+    /// SHA-256 over the bytes of all files.
+    pub hash: String,
+}
+
+impl Config {
+    /// Reads the files of a directory; what is absent has its defaults. `levers` are the policy sections of levers.
+    pub fn read(dir: &Path, levers: &[Section]) -> Result<Self, StoreError> {
+        let mut warnings = Vec::new();
+        let policy = match read_text(dir, "policy.toml")? {
+            Some(text) => Policy::parse(&text, "policy.toml", levers)?,
+            None => Policy::defaults(levers),
+        };
+        let workloads = match read_text(dir, "workloads.toml")? {
+            Some(text) => Workloads::parse(&text, "workloads.toml")?,
+            None => Workloads::default(),
+        };
+        let hosts = read_rows(dir, "hosts.csv", &["host", "resource_id"], host, &mut warnings)?;
+        let holidays = read_rows(dir, "holidays.csv", &["calendar", "date"], holiday, &mut warnings)?;
+        let mut calendars = Calendars::new();
+        for (calendar, date) in holidays {
+            calendars.entry(calendar.as_str().into()).or_default().insert(date);
+        }
+        let needed = ["provider", "sku", "market", "price_per_hour", "currency", "as_of"];
+        let offers = read_rows(dir, "offers.csv", &needed, offer, &mut warnings)?;
+        refuse_unknown_calendars(&policy, &workloads, &calendars)?;
+        Ok(Self {
+            policy,
+            workloads,
+            hosts,
+            calendars,
+            offers,
+            warnings,
+            hash: hash(dir)?,
+        })
+    }
+}
+
+fn read_text(dir: &Path, name: &str) -> Result<Option<String>, StoreError> {
+    let path = dir.join(name);
+    match std::fs::read(&path) {
+        Ok(bytes) => String::from_utf8(bytes)
+            .map(Some)
+            .map_err(|_| ConfigError::new(name, "is not UTF-8").hint("save it as UTF-8").into()),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(e) => Err(StoreError::io(&path)(e)),
+    }
+}
+
+fn hash(dir: &Path) -> Result<String, StoreError> {
+    let mut hash = Sha256::new();
+    for name in FILES {
+        let path = dir.join(name);
+        if path.exists() {
+            let bytes = std::fs::read(&path).map_err(StoreError::io(&path))?;
+            hash.update(name.as_bytes());
+            hash.update((bytes.len() as u64).to_le_bytes());
+            hash.update(bytes);
+        }
+    }
+    Ok(hash.finalize().iter().map(|b| format!("{b:02x}")).collect())
+}
+
+/// A row by column name; absent columns are empty.
+struct Fields<'a>(BTreeMap<&'a str, &'a str>);
+
+impl Fields<'_> {
+    fn get(&self, column: &str) -> &str {
+        self.0.get(column).copied().unwrap_or_default().trim()
+    }
+
+    fn needed(&self, column: &'static str) -> Result<&str, Fault> {
+        match self.get(column) {
+            "" => Err(Fault {
+                column,
+                what: "is empty".into(),
+            }),
+            value => Ok(value),
+        }
+    }
+}
+
+/// Why a row is not taken.
+struct Fault {
+    column: &'static str,
+    what: String,
+}
+
+fn fault(column: &'static str, what: impl Into<String>) -> Fault {
+    Fault {
+        column,
+        what: what.into(),
+    }
+}
+
+/// Reads a CSV of the owner's. A bad row is a warning; a missing column is an error.
+fn read_rows<T>(
+    dir: &Path,
+    name: &'static str,
+    needed: &[&str],
+    read: fn(&Fields<'_>) -> Result<T, Fault>,
+    warnings: &mut Vec<String>,
+) -> Result<Vec<T>, StoreError> {
+    let path = dir.join(name);
+    if !path.exists() {
+        return Ok(Vec::new());
+    }
+    let mut input = Input::open(&path)?;
+    let mut reader = RecordReader::new(&mut input, Limits::default())?;
+    let header: Vec<String> = reader.header().iter().map(|h| h.to_lowercase()).collect();
+    if let Some(missing) = needed.iter().find(|n| !header.iter().any(|h| h == **n)) {
+        let hint = format!("the header of {name} has {}", needed.join(","));
+        return Err(InputError::new(name, format!("has no column `{missing}`"))
+            .hint(hint)
+            .into());
+    }
+    let mut rows = Vec::new();
+    while let Some(row) = reader.read()? {
+        let outcome = match row {
+            Row::Bad(bad) => Err(format!(
+                "{name}:{}:{}: {} (value `{}`)",
+                bad.number, bad.column, bad.reason, bad.value
+            )),
+            Row::Good(record) => {
+                let fields = Fields(header.iter().map(String::as_str).zip(record.fields()).collect());
+                let place = |f: Fault| {
+                    let value = fields.get(f.column);
+                    format!(
+                        "{name}:{}:{}: {} (value `{value}`); the row is not used",
+                        record.number, f.column, f.what
+                    )
+                };
+                read(&fields).map_err(place)
+            }
+        };
+        match outcome {
+            Ok(row) => rows.push(row),
+            Err(warning) => warnings.push(warning),
+        }
+    }
+    Ok(rows)
+}
+
+fn host(fields: &Fields<'_>) -> Result<HostRow, Fault> {
+    Ok(HostRow {
+        host: fields.needed("host")?.to_owned(),
+        resource_id: fields.needed("resource_id")?.to_owned(),
+    })
+}
+
+fn holiday(fields: &Fields<'_>) -> Result<(String, jiff::civil::Date), Fault> {
+    let calendar = fields.needed("calendar")?.to_owned();
+    let date = fields
+        .needed("date")?
+        .parse()
+        .map_err(|_| fault("date", "is not a day such as 2026-12-25"))?;
+    Ok((calendar, date))
+}
+
+/// The gates of an offer: a price above zero, a currency, a day, known terms. `accelerator` must fit a known SKU.
+fn offer(fields: &Fields<'_>) -> Result<Offer, Fault> {
+    let price = fields.needed("price_per_hour")?;
+    let rate: f64 = price.parse().map_err(|_| fault("price_per_hour", "is not a number"))?;
+    if !(rate.is_finite() && rate > 0.0) {
+        return Err(fault(
+            "price_per_hour",
+            "is not above zero; leave the row out where the price is unknown",
+        ));
+    }
+    let markets: Vec<&str> = Market::ALL.iter().map(|m| m.as_str()).collect();
+    let market = Market::parse(fields.needed("market")?)
+        .ok_or_else(|| fault("market", format!("is none of {}", markets.join(", "))))?;
+    let currency = fields.needed("currency")?;
+    if currency.len() != 3 || !currency.bytes().all(|b| b.is_ascii_uppercase()) {
+        return Err(fault("currency", "is not an ISO 4217 code such as USD"));
+    }
+    let basis = match fields.get("price_basis") {
+        "" | "list" => PriceBasis::List,
+        "net" => PriceBasis::Net,
+        _ => return Err(fault("price_basis", "is neither `list` nor `net`")),
+    };
+    let sku = fields.needed("sku")?;
+    if let (Some(known), Ok(count)) = (find_sku(sku), fields.get("count").parse::<f64>()) {
+        if known.count != count {
+            return Err(fault("count", format!("{sku} has {} accelerators", known.count)));
+        }
+    }
+    Ok(Offer {
+        cloud: cloud_id(fields.needed("provider")?),
+        region: fields.get("region").into(),
+        sku: sku.into(),
+        market,
+        rate: HourlyRate(rate),
+        currency: currency.into(),
+        basis,
+        as_of: fields
+            .needed("as_of")?
+            .parse()
+            .map_err(|_| fault("as_of", "is not a day such as 2026-10-31"))?,
+        source: match fields.get("source") {
+            "" => "offers.csv".to_owned(),
+            source => format!("offers.csv, {source}"),
+        },
+    })
+}
+
+/// A calendar that nobody wrote down would silently mean no holidays.
+fn refuse_unknown_calendars(policy: &Policy, workloads: &Workloads, calendars: &Calendars) -> Result<(), StoreError> {
+    let named = policy.section("calendar").text("holidays").to_owned();
+    let from_policy = std::iter::once(("policy.toml", named)).filter(|(_, n)| !n.is_empty());
+    let of_workloads = workloads
+        .workload
+        .iter()
+        .filter_map(|w| Some(("workloads.toml", w.holidays.as_ref()?.to_string())));
+    let unknown = from_policy
+        .chain(of_workloads)
+        .find(|(_, name)| !calendars.contains_key(name.as_str()));
+    match unknown {
+        None => Ok(()),
+        Some((file, name)) => Err(ConfigError::new(file, format!("there is no holiday calendar `{name}`"))
+            .hint("add its days to holidays.csv: calendar,date,name")
+            .into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn dir(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let dir = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            std::fs::write(dir.path().join(name), text).unwrap();
+        }
+        dir
+    }
+
+    fn read(files: &[(&str, &str)]) -> Result<Config, String> {
+        Config::read(dir(files).path(), &[]).map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn nothing_is_needed_and_the_hash_sees_every_byte() {
+        let none = read(&[]).unwrap();
+        assert!(none.hosts.is_empty() && none.offers.is_empty() && none.warnings.is_empty());
+        let one = read(&[("hosts.csv", "host,resource_id\na,b\n")]).unwrap();
+        let other = read(&[("hosts.csv", "host,resource_id\na,c\n")]).unwrap();
+        assert_eq!(
+            one.hosts,
+            [HostRow {
+                host: "a".into(),
+                resource_id: "b".into()
+            }]
+        );
+        assert!(none.hash != one.hash && one.hash != other.hash);
+    }
+
+    #[test]
+    fn offers_go_through_gates_and_the_good_ones_stay() {
+        let text = "provider,region,zone,sku,accelerator,count,market,payment,price_per_hour,price_basis,currency,as_of,source\n\
+            AWS,us-east-1,,p5.48xlarge,H100,8,on_demand,,55.04,,USD,2026-07-20,list\n\
+            AWS,us-east-1,,p5.48xlarge,H100,8,on_demand,,0,,USD,2026-07-20,list\n\
+            AWS,us-east-1,,p5.48xlarge,H100,1,on_demand,,55.04,,USD,2026-07-20,list\n\
+            AWS,us-east-1,,p5.48xlarge,H100,8,on-demand,,55.04,,USD,2026-07-20,list\n\
+            AWS,us-east-1,,p5.48xlarge,H100,8,spot,,NaN,,USD,2026-07-20,list\n\
+            AWS,us-east-1,,p5.48xlarge,H100,8,spot,,30,net,$,2026-07-20,list\n\
+            AWS,us-east-1,,p5.48xlarge,H100,8,spot,,30,net,USD,July,list\n";
+        let config = read(&[("offers.csv", text)]).unwrap();
+        assert_eq!(config.offers.len(), 1);
+        assert_eq!(
+            (config.offers[0].cloud.as_str(), config.offers[0].basis),
+            ("aws", PriceBasis::List)
+        );
+        let faults = [
+            "2:price_per_hour",
+            "3:count",
+            "4:market",
+            "5:price_per_hour",
+            "6:currency",
+            "7:as_of",
+        ];
+        assert_eq!(config.warnings.len(), faults.len());
+        for (warning, place) in config.warnings.iter().zip(faults) {
+            assert!(warning.starts_with(&format!("offers.csv:{place}: ")), "{warning}");
+        }
+    }
+
+    #[test]
+    fn holidays_are_days_and_a_calendar_must_exist() {
+        let text = "calendar,date,name\nDE-BE,2026-10-03,Unity\nDE-BE,3 October,Unity\n";
+        let config = read(&[("holidays.csv", text)]).unwrap();
+        assert_eq!(
+            config
+                .calendars
+                .values()
+                .map(std::collections::BTreeSet::len)
+                .sum::<usize>(),
+            1
+        );
+        assert!(
+            config.warnings[0].starts_with("holidays.csv:2:date: "),
+            "{}",
+            config.warnings[0]
+        );
+        let error = read(&[("policy.toml", "[calendar]\nholidays = \"XX\"\n")]).unwrap_err();
+        assert!(
+            error.contains("no holiday calendar `XX`") && error.contains("hint:"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn a_missing_column_is_an_error_with_the_header() {
+        let error = read(&[("hosts.csv", "host,resource\na,b\n")]).unwrap_err();
+        assert!(
+            error.contains("has no column `resource_id`") && error.contains("host,resource_id"),
+            "{error}"
+        );
+        let error = read(&[("policy.toml", "[load]\nmax = 1\n")]).unwrap_err();
+        assert!(error.contains("unknown key `max`"), "{error}");
+    }
+}
