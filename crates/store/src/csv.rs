@@ -113,7 +113,7 @@ impl<'a> RecordReader<'a> {
             filled: 0,
             at_end: false,
             last_byte: 0,
-            record: vec![0; 64 * 1024],
+            record: vec![0; limits.max_record_bytes.min(64 * 1024)],
             ends: vec![0; 256.min(limits.max_columns + 1)],
             number: 0,
         };

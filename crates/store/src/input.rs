@@ -1,12 +1,13 @@
 //! Opening files: decompression by content, bounds, the beginning for detection, a hash of the bytes.
 
+use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use datafusion::parquet::arrow::arrow_reader::ArrowReaderMetadata;
+use datafusion::parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use sha2::{Digest, Sha256};
 
 use crate::error::{InputError, StoreError};
@@ -129,7 +130,7 @@ impl Input {
             }
             hasher.update(&buffer[..count]);
         }
-        Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+        Ok(hex(&hasher.finalize()))
     }
 
     /// What an error of this stream means to the user.
@@ -165,7 +166,7 @@ impl Input {
     }
 
     fn read_parquet_columns(&self) -> Result<Vec<String>, StoreError> {
-        let metadata = ArrowReaderMetadata::load(&self.file()?, Default::default()).map_err(|e| {
+        let metadata = ArrowReaderMetadata::load(&self.file()?, ArrowReaderOptions::default()).map_err(|e| {
             InputError::new(&self.name, format!("is Parquet, but its footer can't be read: {e}"))
                 .hint("the file was cut off while it was written or copied; get it again")
         })?;
@@ -185,6 +186,14 @@ impl Read for Input {
         self.head_at += count;
         Ok(count)
     }
+}
+
+/// Bytes in hexadecimal.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }
 
 /// Every file under the paths: directories recursively, sorted by path. Hidden files are not part of an export.

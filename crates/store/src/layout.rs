@@ -1,10 +1,21 @@
 //! What is in the data directory: immutable files, and one manifest that says which of them count.
 
+mod commit;
+mod place;
+
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use lowwater_model::money::ExactSum;
 use serde::{Deserialize, Serialize};
+
+use crate::error::{InputError, StoreError};
+
+pub use commit::{Staged, Transaction};
+pub use place::component;
 
 /// Version of the form of the manifest and of the tables.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -97,3 +108,132 @@ impl UsageUnit {
         format!("{}/{}", self.source, self.month)
     }
 }
+
+/// Tables that a store may hold; every file of one lies under its name.
+pub const TABLES: &[&str] = &["charges", "daily", "gpu_hours", "rejects", "usage"];
+
+const MANIFEST: &str = "manifest.json";
+const READERS: &str = "readers.lock";
+const WRITER: &str = "writer.lock";
+const STAGING: &str = "staging";
+
+/// A data directory as a store: where things are in it.
+#[derive(Clone, Debug)]
+pub struct Layout {
+    root: PathBuf,
+}
+
+impl Layout {
+    /// The store in a data directory. Nothing is made: an absent store is an empty one.
+    pub fn open(dir: &Path) -> Result<Self, StoreError> {
+        let root = std::path::absolute(dir).map_err(StoreError::io(dir))?.join("store");
+        Ok(Self { root })
+    }
+
+    /// The manifest as it is now.
+    pub fn manifest(&self) -> Result<Manifest, StoreError> {
+        let path = self.root.join(MANIFEST);
+        let text = match std::fs::read(&path) {
+            Ok(text) => text,
+            Err(e) if e.kind() == ErrorKind::NotFound => {
+                return Ok(Manifest {
+                    schema: SCHEMA_VERSION,
+                    ..Manifest::default()
+                });
+            }
+            Err(e) => return Err(StoreError::io(&path)(e)),
+        };
+        check_schema(&text, &path)?;
+        let manifest: Manifest = serde_json::from_slice(&text).map_err(|e| damaged(&path, &e))?;
+        Ok(manifest)
+    }
+
+    /// Pins the version that is there now: its files stay until the snapshot is dropped.
+    pub fn snapshot(&self) -> Result<Snapshot, StoreError> {
+        let path = self.root.join(READERS);
+        let lock = match File::open(&path) {
+            Ok(file) => {
+                file.lock_shared().map_err(StoreError::io(&path))?;
+                Some(file)
+            }
+            // No writer has been here yet.
+            Err(e) if e.kind() == ErrorKind::NotFound => None,
+            Err(e) => return Err(StoreError::io(&path)(e)),
+        };
+        Ok(Snapshot {
+            root: self.root.clone(),
+            manifest: self.manifest()?,
+            _lock: lock,
+        })
+    }
+}
+
+/// A store at one version, held for as long as this value lives.
+#[derive(Debug)]
+pub struct Snapshot {
+    root: PathBuf,
+    manifest: Manifest,
+    _lock: Option<File>,
+}
+
+impl Snapshot {
+    /// What is loaded.
+    pub fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// Absolute paths of the files of a table, in order of their units.
+    pub fn files(&self, table: &str) -> Vec<PathBuf> {
+        self.manifest.files_of(table).map(|name| self.root.join(name)).collect()
+    }
+}
+
+impl Manifest {
+    /// Files of every table of every unit, relative to the store.
+    fn all_files(&self) -> impl Iterator<Item = &String> {
+        TABLES.iter().flat_map(|table| self.files_of(table))
+    }
+
+    fn files_of<'a>(&'a self, table: &str) -> impl Iterator<Item = &'a String> + use<'a> {
+        let bills = self.bills.values().map(|unit| &unit.files);
+        let files = bills.chain(self.usage.values().map(|unit| &unit.files));
+        let table = table.to_owned();
+        files.filter_map(move |by_table| by_table.get(&table)).flatten()
+    }
+}
+
+/// Only the version, so that a manifest of another form is told from a damaged one.
+#[derive(Deserialize)]
+struct SchemaOnly {
+    schema: u32,
+}
+
+fn check_schema(text: &[u8], path: &Path) -> Result<(), StoreError> {
+    let found = serde_json::from_slice::<SchemaOnly>(text)
+        .map_err(|e| damaged(path, &e))?
+        .schema;
+    if found == SCHEMA_VERSION {
+        return Ok(());
+    }
+    let hint = if found > SCHEMA_VERSION {
+        "a newer Lowwater wrote it: use that one, or another data directory"
+    } else {
+        "`lowwater migrate` moves it up"
+    };
+    Err(StoreError::Refused {
+        what: format!(
+            "{}: the store has schema version {found}, this Lowwater reads {SCHEMA_VERSION}",
+            path.display()
+        ),
+        hint: hint.into(),
+    })
+}
+
+fn damaged(path: &Path, error: &serde_json::Error) -> StoreError {
+    InputError::new(path.display().to_string(), format!("is damaged: {error}"))
+        .hint("restore the data directory from a backup, or load your files into a new one")
+        .into()
+}
+
+#[cfg(test)]
+mod tests;

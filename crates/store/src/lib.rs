@@ -11,4 +11,5 @@ pub mod load;
 pub mod owner;
 pub mod schema;
 pub mod session;
+pub mod tags;
 pub mod views;

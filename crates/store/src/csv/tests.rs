@@ -106,7 +106,7 @@ fn headers_that_are_none() {
     assert!(said("x".repeat(200).as_bytes()).contains("too large"));
     assert!(said(b"a,\xe4\n1,2\n").contains("header is not UTF-8\nhint:"));
     assert!(said(b"\n\n").contains("no header"));
-    let wide = ["c"; 100_000].join(",");
+    let wide = vec!["c"; 100_000].join(",");
     let error = read(wide.as_bytes(), Limits::default()).unwrap_err();
     assert!(error.contains("more than 2000 columns"), "{error}");
 }
