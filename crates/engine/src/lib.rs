@@ -13,3 +13,10 @@ mod portfolio;
 pub use audit::{Violation, audit};
 pub use identity::{plan_id, policy_id, step_id};
 pub use portfolio::plan;
+
+#[cfg(test)]
+mod cases;
+#[cfg(test)]
+mod properties;
+#[cfg(test)]
+mod sample;

@@ -1,0 +1,134 @@
+//! What holds for every organisation and every policy.
+
+use lowwater_model::facts::Facts;
+use lowwater_model::money::Money;
+use lowwater_model::period::{Hour, Spans};
+use lowwater_model::plan::Plan;
+use lowwater_model::policy::Policy;
+use proptest::prelude::*;
+
+use crate::replay::Replay;
+use crate::{audit, plan, sample};
+
+fn text(plan: &Plan) -> String {
+    serde_json::to_string_pretty(plan).unwrap()
+}
+
+fn policy() -> impl Strategy<Value = Policy> {
+    sample::random::policy_text().prop_map(sample::policy)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn a_plan_passes_the_audit_and_never_costs_more_than_doing_nothing(facts in sample::random::facts(), policy in policy()) {
+        let plan = plan(&facts, &policy, 1);
+        prop_assert_eq!(audit(&facts, &policy, &plan), []);
+        prop_assert!(plan.planned.total.amount() <= plan.bill.total.amount());
+        prop_assert!(plan.saving.cash.p10.amount() >= 0.0);
+    }
+
+    #[test]
+    fn with_no_change_the_bill_is_the_loaded_bill(facts in sample::random::facts()) {
+        let bill = Replay::of(&facts).bill();
+        prop_assert_eq!(bill.exact, facts.ledger.total);
+        let named: Money = bill.reconciliation.iter().map(|line| line.amount).sum();
+        prop_assert_eq!(bill.exact + named + bill.unexplained, facts.ledger.billed);
+        prop_assert_eq!(bill.modelled.amount(), 0.0);
+        prop_assert_eq!(bill.total.amount(), facts.ledger.total.estimate().rounded().amount());
+    }
+
+    #[test]
+    fn the_same_input_gives_the_same_bytes(facts in sample::random::facts(), policy in policy(), seed: u64) {
+        let first = plan(&facts, &policy, seed);
+        prop_assert_eq!(text(&first), text(&plan(&facts, &policy, seed)));
+        let read_back: Plan = serde_json::from_str(&text(&first)).unwrap();
+        prop_assert_eq!(text(&read_back), text(&first));
+        prop_assert_eq!(audit(&facts, &policy, &read_back), []);
+    }
+
+    #[test]
+    fn the_order_of_resources_and_lines_does_not_matter(facts in sample::random::facts(), policy in policy(), turn in 0..7_usize) {
+        let mut other = facts.clone();
+        other.resources.reverse();
+        let count = other.resources.len().max(1);
+        other.resources.rotate_left(turn % count);
+        for resource in &mut other.resources {
+            resource.lines.reverse();
+        }
+        prop_assert_eq!(text(&plan(&other, &policy, 1)), text(&plan(&facts, &policy, 1)));
+    }
+
+    #[test]
+    fn what_comes_after_changes_nothing(facts in sample::random::facts(), policy in policy(), cost in 0..1_000_000_000_000_i128, idle: bool) {
+        let mut later = facts.clone();
+        let end = Hour::of(facts.as_of);
+        for resource in &mut later.resources {
+            let seen = resource.usage.iter().last().map(|(_, seen)| *seen);
+            if let Some(mut seen) = seen {
+                seen.idle = idle;
+                (0..50).for_each(|hour| resource.usage.push(Hour(end.0 + hour), seen));
+            }
+            for line in &mut resource.lines {
+                let run = lowwater_model::facts::CostRun { start: end, hours: 50, cost: Money::from_units(cost), seconds: 3600 };
+                line.runs.push(run);
+            }
+        }
+        prop_assert_eq!(text(&plan(&later, &policy, 1)), text(&plan(&facts, &policy, 1)));
+    }
+
+    /// Removing an hour twice removes it once, in whatever order, and step by step equals all at once.
+    #[test]
+    fn replay_is_a_union(facts in sample::random::facts(), policy in policy(), order in any::<u64>()) {
+        let plan = plan(&facts, &policy, 1);
+        let mut changes: Vec<_> = plan.steps.iter().map(|step| &step.change).collect();
+        let forward = changes.iter().fold(Replay::of(&facts), |replay, change| replay.with(change));
+        if !changes.is_empty() {
+            let count = changes.len();
+            changes.rotate_left(order as usize % count);
+            changes.reverse();
+        }
+        let mut backward = Replay::of(&facts);
+        for change in changes {
+            backward = backward.with(change);
+        }
+        prop_assert_eq!(forward.bill(), backward.bill());
+        for resource in &facts.resources {
+            prop_assert_eq!(forward.remaining(&resource.id), backward.remaining(&resource.id));
+        }
+        prop_assert_eq!(left_by_hand(&facts, &forward), forward.bill().total.amount());
+    }
+}
+
+/// The bill as the sum of what is left of every hour of every resource, and of everything else.
+fn left_by_hand(facts: &Facts, replay: &Replay<'_>) -> f64 {
+    use lowwater_model::charge::{PricingCategory, Spread};
+    use lowwater_model::facts::LineKind;
+
+    let hours = facts.period.hour_range();
+    let mut unit_seconds = 0_i128;
+    let mut units = facts.ledger.total.units();
+    for resource in &facts.resources {
+        let remaining: Spans = replay.remaining(&resource.id);
+        for line in &resource.lines {
+            let stays = line.kind == LineKind::Other
+                || line.spread == Spread::Even
+                || line.commitment.is_some()
+                || line.pricing == PricingCategory::Committed;
+            let run_hours = line
+                .runs
+                .iter()
+                .flat_map(|run| (run.start.0..run.end().0).map(|hour| (hour, run.cost.units())));
+            for (hour, cost) in run_hours.filter(|(hour, _)| hours.contains(hour) && !stays) {
+                units -= cost;
+                unit_seconds += cost * i128::from(remaining.overlap(hour * 3600, hour * 3600 + 3600));
+            }
+        }
+    }
+    let amount = |units: i128| Money::from_units(units).estimate().amount();
+    let charged: f64 = replay.charges().iter().map(|charge| charge.amount.amount()).sum();
+    lowwater_model::money::Estimate::new(amount(units) + amount(unit_seconds) / 3600.0 + charged)
+        .rounded()
+        .amount()
+}

@@ -1,0 +1,268 @@
+//! Random organisations: few machines, every mixture of what a machine can be.
+
+use std::collections::BTreeSet;
+
+use lowwater_model::charge::{CostMetric, PricingCategory, Spread};
+use lowwater_model::facts::{Basis, CostLine, CostRun, Facts, Ledger, LedgerLine, LineKind, Owner, Quality, Resource};
+use lowwater_model::known::Known;
+use lowwater_model::money::Money;
+use lowwater_model::offer::{PriceBook, builtin_offers};
+use lowwater_model::period::{HOUR_SECONDS, Hour, Period};
+use lowwater_model::usage::{HourUsage, Usage};
+use lowwater_model::workload::{Class, Criticality, Keep, Role};
+use proptest::prelude::*;
+
+/// A spring change of European clocks and one of American clocks lie in the history.
+const END_HOUR: i64 = 493_032;
+const HISTORY_DAYS: i64 = 42;
+const REPLAY_DAYS: i64 = 28;
+
+/// How a machine is used over the week.
+#[derive(Clone, Debug)]
+enum Habit {
+    Unmeasured,
+    Idle {
+        since_day: i64,
+        memory: Option<u8>,
+        power: Option<u16>,
+    },
+    Office {
+        from: i64,
+        to: i64,
+        machines_share: u8,
+    },
+    Busy,
+    Patchy,
+}
+
+fn habit() -> impl Strategy<Value = Habit> {
+    let memory = prop_oneof![6 => Just(Some(0)), 1 => Just(None), 1 => (0..20_u8).prop_map(Some)];
+    let power = prop_oneof![6 => Just(Some(20)), 1 => Just(None), 1 => (0..400_u16).prop_map(Some)];
+    prop_oneof![
+        1 => Just(Habit::Unmeasured),
+        4 => (0..HISTORY_DAYS, memory, power).prop_map(|(since_day, memory, power)| Habit::Idle { since_day, memory, power }),
+        5 => (0..12_i64, 12..24_i64, 1..5_u8).prop_map(|(from, to, machines_share)| Habit::Office { from, to, machines_share }),
+        1 => Just(Habit::Busy),
+        1 => Just(Habit::Patchy),
+    ]
+}
+
+fn seen(idle: bool, memory: Option<u8>, power: Option<u16>) -> HourUsage {
+    HourUsage {
+        gpus: 1,
+        observed_minutes: 60,
+        idle,
+        activity_max_bin: if idle { 0 } else { 15 },
+        activity_permille: if idle { 0 } else { 600 },
+        memory_max_bin: memory,
+        power_max_w: power,
+    }
+}
+
+impl Habit {
+    fn at(&self, index: i64) -> Option<HourUsage> {
+        let (day, hour) = (index / 24, index % 24);
+        match self {
+            Self::Unmeasured => None,
+            Self::Idle {
+                since_day,
+                memory,
+                power,
+            } => Some(seen(day >= *since_day, *memory, *power)),
+            Self::Office {
+                from,
+                to,
+                machines_share,
+            } => {
+                let works = day % 7 < 5 && (*from..*to).contains(&hour) && index % i64::from(*machines_share) == 0;
+                Some(seen(!works, Some(1), Some(30)))
+            }
+            Self::Busy => Some(seen(false, Some(18), Some(250))),
+            Self::Patchy => (index % 3 != 0).then(|| seen(index % 5 != 0, Some(0), Some(15))),
+        }
+    }
+
+    fn usage(&self) -> Usage {
+        let mut usage = Usage::default();
+        let start = END_HOUR - HISTORY_DAYS * 24;
+        for hour in start..END_HOUR {
+            if let Some(seen) = self.at(hour - start) {
+                usage.push(Hour(hour), seen);
+            }
+        }
+        usage
+    }
+}
+
+fn line() -> impl Strategy<Value = CostLine> {
+    let kind = prop_oneof![5 => Just(LineKind::Compute), 1 => Just(LineKind::Other)];
+    let terms = prop_oneof![
+        5 => Just((PricingCategory::Standard, None)),
+        1 => Just((PricingCategory::Committed, None)),
+        1 => Just((PricingCategory::Committed, Some("sp-1".into()))),
+        1 => Just((PricingCategory::Dynamic, None)),
+    ];
+    let spread = prop_oneof![12 => Just(Spread::Hourly), 1 => Just(Spread::Activity), 1 => Just(Spread::Even)];
+    (kind, terms, spread, runs()).prop_map(|(kind, (pricing, commitment), spread, runs)| CostLine {
+        kind,
+        pricing,
+        commitment,
+        spread,
+        runs,
+    })
+}
+
+/// Mostly one run over everything, sometimes runs with gaps.
+fn runs() -> impl Strategy<Value = Vec<CostRun>> {
+    let start = END_HOUR - HISTORY_DAYS * 24;
+    let cost = || (1..40_000_000_000_000_i128).prop_map(Money::from_units);
+    let whole = cost().prop_map(move |cost| {
+        vec![CostRun {
+            start: Hour(start),
+            hours: (HISTORY_DAYS * 24) as u32,
+            cost,
+            seconds: 3600,
+        }]
+    });
+    let pieces = prop::collection::vec((1..300_u32, 0..100_i64, cost(), 1..=3600_u32), 1..6).prop_map(move |parts| {
+        let mut runs = Vec::new();
+        let mut next = start;
+        for (hours, gap, cost, seconds) in parts {
+            let hours = hours.min((END_HOUR - next).max(0) as u32);
+            if hours > 0 {
+                runs.push(CostRun {
+                    start: Hour(next),
+                    hours,
+                    cost,
+                    seconds,
+                });
+            }
+            next += i64::from(hours) + gap;
+        }
+        runs
+    });
+    prop_oneof![4 => whole, 1 => pieces]
+}
+
+fn owner() -> impl Strategy<Value = Owner> {
+    let class = prop_oneof![5 => Just(Class::Development), 3 => Just(Class::Training), 1 => Just(Class::Unknown)];
+    let role = prop_oneof![8 => Just(Role::Primary), 1 => Just(Role::Standby)];
+    let zone = prop::sample::select(vec!["UTC", "Europe/Berlin", "America/New_York", "Asia/Kolkata"]);
+    let never = prop_oneof![8 => Just(""), 1 => Just("stop"), 1 => Just("set_schedule")];
+    let keep = prop_oneof![8 => Just(None), 1 => Just(Some("2026-03-01")), 1 => Just(Some("2027-01-01"))];
+    let criticality = prop_oneof![
+        6 => Just(None),
+        1 => Just(Some(Criticality::Low)),
+        1 => Just(Some(Criticality::Critical))
+    ];
+    let holidays = prop_oneof![Just(None), Just(Some("DE".into())), Just(Some("nowhere".into()))];
+    let workload = prop_oneof![1 => Just(None), 3 => Just(Some("nb".into())), 3 => Just(Some("lab".into()))];
+    (class, role, zone, (never, keep, criticality), holidays, workload).prop_map(
+        |(class, role, zone, (never, keep, criticality), holidays, workload)| Owner {
+            workload,
+            class,
+            role,
+            team: Some("vision".into()),
+            project: None,
+            environment: None,
+            model: None,
+            zone: zone.into(),
+            holidays,
+            criticality,
+            never: if never.is_empty() {
+                BTreeSet::new()
+            } else {
+                [never.to_owned()].into()
+            },
+            keep: keep.map(|day: &str| Keep {
+                reason: "demo".into(),
+                until: Some(day.parse().unwrap()),
+            }),
+            because: Vec::new(),
+        },
+    )
+}
+
+fn resource() -> impl Strategy<Value = Resource> {
+    let sku = prop::sample::select(vec![
+        "g5.xlarge",
+        "p4d.24xlarge",
+        "a2-highgpu-1g",
+        "g6.xlarge",
+        "unheard-of",
+    ]);
+    (sku, owner(), prop::collection::vec(line(), 1..4), habit()).prop_map(|(sku, owner, lines, habit)| Resource {
+        id: "".into(),
+        name: None,
+        cloud: "aws".into(),
+        account: "1".into(),
+        region: "us-east-1".into(),
+        sku: Known::Value(sku.into()),
+        gpus: 1.0,
+        owner,
+        lines,
+        usage: habit.usage(),
+    })
+}
+
+fn facts_of(mut resources: Vec<Resource>, rest: Money, joined: i64) -> Facts {
+    let hours = |days: i64| Period::from_seconds((END_HOUR - days * 24) * HOUR_SECONDS, END_HOUR * HOUR_SECONDS);
+    let (history, period) = (hours(HISTORY_DAYS), hours(REPLAY_DAYS));
+    for (number, resource) in resources.iter_mut().enumerate() {
+        resource.id = format!("r{number:02}").into();
+    }
+    let gpu_cost = super::cost_of(resources.iter(), period);
+    let (tax, unexplained) = (Money::whole(19), Money::from_units(7));
+    let total = gpu_cost + rest;
+    Facts {
+        id: "random".into(),
+        as_of: history.end,
+        currency: "USD".into(),
+        history,
+        period,
+        basis: Basis {
+            metric: CostMetric::Effective,
+            why: "it is there".into(),
+        },
+        ledger: Ledger {
+            total,
+            billed: total + tax + unexplained,
+            reconciliation: vec![LedgerLine {
+                label: "tax".into(),
+                amount: tax,
+            }],
+            unexplained,
+        },
+        resources,
+        commitments: Vec::new(),
+        prices: PriceBook(builtin_offers()),
+        calendars: [("DE".into(), ["2026-03-10".parse().unwrap()].into())].into(),
+        quality: Quality {
+            gpu_cost,
+            joined_gpu_cost: gpu_cost.times(joined).split(100).0,
+            days: REPLAY_DAYS as u32,
+            days_with_charges: REPLAY_DAYS as u32,
+            ..Quality::default()
+        },
+    }
+}
+
+/// Any small organisation.
+pub(crate) fn facts() -> impl Strategy<Value = Facts> {
+    let rest = (-5_000_000_000_000_000..5_000_000_000_000_000_i128).prop_map(Money::from_units);
+    let joined = prop_oneof![5 => Just(95_i64), 1 => 0..100_i64];
+    (prop::collection::vec(resource(), 0..7), rest, joined)
+        .prop_map(|(resources, rest, joined)| facts_of(resources, rest, joined))
+}
+
+/// Policies that make a difference.
+pub(crate) fn policy_text() -> impl Strategy<Value = &'static str> {
+    prop::sample::select(vec![
+        "",
+        "[plan]\nmin_saving_per_month = 0.0\ninstance_store_acknowledged = [\"nb\", \"r01\"]",
+        "[lever.off_hours]\nallow_scarce = true\nneeded_share = 0.3\nmargin_hours = 0",
+        "[lever.off_hours]\nreserved_capacity = [\"A100-40\", \"unheard-of\"]\n[lever.idle]\nwindow_days = 7",
+        "[team.vision]\ncriticality = \"high\"",
+        "[lever.idle]\nmax_criticality = \"critical\"\n[team.vision.lever.off_hours]\nmax_criticality = \"critical\"\nmin_history_days = 60",
+    ])
+}
