@@ -1,8 +1,9 @@
 //! What holds for every organisation and every policy.
 
+use lowwater_model::change::Change;
 use lowwater_model::facts::Facts;
 use lowwater_model::money::Money;
-use lowwater_model::period::{Hour, Spans};
+use lowwater_model::period::{Hour, Period, Spans};
 use lowwater_model::plan::Plan;
 use lowwater_model::policy::Policy;
 use proptest::prelude::*;
@@ -80,24 +81,38 @@ proptest! {
 
     /// Removing an hour twice removes it once, in whatever order, and step by step equals all at once.
     #[test]
-    fn replay_is_a_union(facts in sample::random::facts(), policy in policy(), order in any::<u64>()) {
-        let plan = plan(&facts, &policy, 1);
-        let mut changes: Vec<_> = plan.steps.iter().map(|step| &step.change).collect();
-        let forward = changes.iter().fold(Replay::of(&facts), |replay, change| replay.with(change));
+    fn replay_is_a_union(facts in sample::random::facts(), mut changes in sample::random::changes(), turn in 0..4_usize) {
+        let replay = |changes: &[Change]| changes.iter().fold(Replay::of(&facts), |replay, change| replay.with(change));
+        let forward = replay(&changes);
         if !changes.is_empty() {
             let count = changes.len();
-            changes.rotate_left(order as usize % count);
-            changes.reverse();
+            changes.rotate_left(turn % count);
+            let again = changes[turn % count].clone();
+            if matches!(again, Change::Stop(_)) {
+                changes.push(again);
+            }
         }
-        let mut backward = Replay::of(&facts);
-        for change in changes {
-            backward = backward.with(change);
-        }
-        prop_assert_eq!(forward.bill(), backward.bill());
+        let other = replay(&changes);
+        prop_assert_eq!(forward.bill(), other.bill());
         for resource in &facts.resources {
-            prop_assert_eq!(forward.remaining(&resource.id), backward.remaining(&resource.id));
+            prop_assert_eq!(forward.remaining(&resource.id), other.remaining(&resource.id));
         }
         prop_assert_eq!(left_by_hand(&facts, &forward), forward.bill().total.amount());
+        let saved = facts.ledger.total.estimate() - forward.saved().cash;
+        prop_assert_eq!(saved.rounded(), forward.bill().total);
+    }
+
+    /// Weeks of the history add up to the whole of it.
+    #[test]
+    fn weekly_savings_sum_to_those_of_the_history(facts in sample::random::facts(), changes in sample::random::changes()) {
+        let replay = changes.iter().fold(Replay::of(&facts), |replay, change| replay.with(change));
+        let start = facts.history.start.as_second();
+        let week = |n: i64| Period::from_seconds(start + n * 604_800, start + (n + 1) * 604_800);
+        let whole = replay.saved_in(facts.history);
+        let weeks: Vec<_> = (0..6).map(|n| replay.saved_in(week(n))).collect();
+        let cash: f64 = weeks.iter().map(|saved| saved.cash.amount()).sum();
+        let freed: f64 = weeks.iter().map(|saved| saved.freed.amount()).sum();
+        prop_assert!((cash - whole.cash.amount()).abs() < 1e-6 && (freed - whole.freed.amount()).abs() < 1e-6);
     }
 }
 

@@ -323,3 +323,165 @@ impl<'a> Replay<'a> {
         self.remaining(id).overlap(start, start + HOUR_SECONDS) > 0
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use lowwater_model::change::stop::Stop;
+
+    use super::*;
+    use crate::sample;
+
+    /// Ten days that are replayed, after ten more of history, with these lines on one machine.
+    fn facts(lines: &str) -> Facts {
+        sample::facts(&format!(
+            "as_of = \"2026-04-21T00:00:00Z\"\nhistory_days = 20\nreplay_days = 10\nrest = \"0.000000000001\"\n\
+             reconciliation = {{ tax = \"19\" }}\nunexplained = \"-0.5\"\n\
+             [[resource]]\nid = \"a\"\nsku = \"g5.xlarge\"\nline = [{lines}]\n\
+             [[resource]]\nid = \"b\"\nline = [{{ rate = \"0.000000000007\" }}]\n"
+        ))
+    }
+
+    fn stop(since: &str) -> Change {
+        Change::Stop(Stop {
+            resource: "a".into(),
+            since: since.parse().unwrap(),
+        })
+    }
+
+    fn saved(replay: &Replay<'_>) -> (f64, f64) {
+        (replay.saved().cash.amount(), replay.saved().freed.amount())
+    }
+
+    /// The last hundred hours, at one a hour: 60 of them are covered.
+    const COVERED: &str = r#"
+        { rate = "1", from = "2026-04-16T20:00:00Z", to = "2026-04-19T08:00:00Z", pricing = "Committed", commitment = "sp-1" },
+        { rate = "1", from = "2026-04-19T08:00:00Z" }"#;
+
+    #[test]
+    fn an_hour_that_a_commitment_covers_saves_no_cash() {
+        let facts = facts(COVERED);
+        let replay = Replay::of(&facts).with(&stop("2026-04-11T00:00:00Z"));
+        assert_eq!(
+            saved(&replay),
+            (40.0, 60.0),
+            "100 hours are stopped, 60 are covered: cash for 40"
+        );
+        let bill = replay.bill();
+        assert_eq!(
+            (bill.modelled.amount(), bill.freed.amount()),
+            (60.0, 60.0),
+            "what is covered stays paid"
+        );
+        assert_eq!(bill.exact, facts.ledger.total - Money::whole(100));
+        assert_eq!(
+            bill.total.amount(),
+            facts.ledger.total.estimate().rounded().amount() - 40.0
+        );
+    }
+
+    #[test]
+    fn a_line_without_a_commitment_id_may_be_covered_too() {
+        let facts = facts(r#"{ rate = "2", pricing = "Committed" }, { rate = "3", commitment = "block" }"#);
+        assert_eq!(
+            saved(&Replay::of(&facts).with(&stop("2026-04-20T00:00:00Z"))),
+            (0.0, 120.0)
+        );
+    }
+
+    #[test]
+    fn what_nothing_touches_stays_exact() {
+        let facts = facts(r#"{ rate = "1.212" }"#);
+        let none = Replay::of(&facts).bill();
+        assert_eq!(none.exact, facts.ledger.total);
+        assert_eq!((none.modelled, none.freed), (Estimate::ZERO, Estimate::ZERO));
+        assert_eq!(none.reconciliation, facts.ledger.reconciliation);
+        assert_eq!(none.unexplained.to_string(), "-0.50");
+        let day = Replay::of(&facts).with(&stop("2026-04-20T00:00:00Z")).bill();
+        // 216 hours of `a`, all 240 of `b` at 7e-12, and the rest.
+        assert_eq!(day.exact.full(), "261.792000001681");
+        assert_eq!(day.modelled, Estimate::ZERO);
+    }
+
+    #[test]
+    fn disks_and_spread_costs_go_on() {
+        let facts = facts(
+            r#"{ rate = "5", kind = "other" }, { rate = "7", spread = "even" }, { rate = "1", spread = "activity" }"#,
+        );
+        let replay = Replay::of(&facts).with(&stop("2026-04-20T00:00:00Z"));
+        assert_eq!(saved(&replay), (24.0, 0.0));
+        assert_eq!(replay.bill().exact, facts.ledger.total - Money::whole(24));
+    }
+
+    #[test]
+    fn a_part_of_an_hour_saves_that_part_of_its_cost() {
+        let facts = facts(r#"{ rate = "8", seconds = 1800 }"#);
+        let replay = Replay::of(&facts).with(&stop("2026-04-20T22:45:00Z"));
+        assert_eq!(saved(&replay), (10.0, 0.0));
+        let bill = replay.bill();
+        assert_eq!(
+            bill.exact,
+            facts.ledger.total - Money::whole(16),
+            "both hours are touched"
+        );
+        assert_eq!(bill.modelled.amount(), 6.0, "three quarters of one stay");
+    }
+
+    #[test]
+    fn an_hour_is_saved_once_and_only_inside_the_period() {
+        let facts = facts(r#"{ rate = "1" }"#);
+        let once = Replay::of(&facts).with(&stop("2026-04-20T00:00:00Z"));
+        let twice = once
+            .with(&stop("2026-04-20T12:00:00Z"))
+            .with(&stop("2026-04-20T00:00:00Z"));
+        assert_eq!(once.bill(), twice.bill());
+        let all = once.with(&stop("2020-01-01T00:00:00Z"));
+        assert_eq!(
+            saved(&all),
+            (240.0, 0.0),
+            "ten days are replayed, not the history before"
+        );
+        assert_eq!(all.saved_in(facts.history).cash.amount(), 480.0);
+        assert_eq!(all.first_saving(), Some(facts.history.start.as_second()));
+        assert!(all.remaining(&"a".into()).is_empty());
+        assert_eq!(all.remaining(&"b".into()).hours(), 480.0);
+    }
+
+    #[test]
+    fn a_resource_that_is_not_there_changes_nothing() {
+        let facts = facts("");
+        let change = Change::Stop(Stop {
+            resource: "nobody".into(),
+            since: facts.history.start,
+        });
+        let replay = Replay::of(&facts).with(&change);
+        assert_eq!(replay.bill(), Replay::of(&facts).bill());
+        assert_eq!(replay.first_saving(), None);
+        assert!(replay.remaining(&"nobody".into()).is_empty());
+    }
+
+    #[test]
+    fn a_part_sees_only_its_resources() {
+        let facts = facts(r#"{ rate = "1" }"#);
+        let replay = Replay::of(&facts).with(&stop("2026-04-20T00:00:00Z"));
+        assert_eq!(saved(&replay.part(&["a".into()].into())), (24.0, 0.0));
+        assert_eq!(saved(&replay.part(&["b".into(), "nobody".into()].into())), (0.0, 0.0));
+    }
+
+    #[test]
+    fn a_month_is_730_hours_and_an_empty_period_saves_nothing() {
+        let mut facts = facts("");
+        let saved = Saved {
+            cash: Estimate::new(24.0),
+            freed: Estimate::new(2.4),
+        };
+        assert_eq!(
+            saved.per_month(&facts),
+            Saved {
+                cash: Estimate::new(73.0),
+                freed: Estimate::new(7.3)
+            }
+        );
+        facts.period = Period::from_seconds(0, 0);
+        assert_eq!(saved.per_month(&facts), Saved::default());
+    }
+}

@@ -105,6 +105,13 @@ pub struct HourUsage {
     pub power_max_w: Option<u16>,
 }
 
+impl HourUsage {
+    /// Was any GPU seen to work? An hour that is neither idle nor active was not observed well enough to say.
+    pub const fn is_active(&self) -> bool {
+        self.activity_max_bin > 0
+    }
+}
+
 /// Usage of one resource: consecutive hours, with gaps where nothing was observed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Usage {

@@ -61,6 +61,11 @@ fn is_quiet(resource: &Resource, seen: &HourUsage, settings: &Settings) -> bool 
         && seen.power_max_w.is_some_and(|watts| f64::from(watts) <= most_watts)
 }
 
+/// Seen to be idle or seen to work; anything else was not seen well enough.
+fn is_known(seen: &HourUsage) -> bool {
+    seen.idle || seen.activity_max_bin > 0
+}
+
 fn stopped(case: Case<'_>, step: &Step, stop: &Stop, report: &mut Report) {
     let at = at(step);
     if let Some(share) = case.facts.quality.join_share() {
@@ -129,7 +134,7 @@ fn scheduled(case: Case<'_>, step: &Step, set: &SetSchedule, report: &mut Report
 }
 
 fn first_seen(resource: &Resource, mut hours: std::ops::Range<i64>) -> Option<i64> {
-    hours.find(|hour| resource.usage.at(Hour(*hour)).is_some())
+    hours.find(|hour| resource.usage.at(Hour(*hour)).is_some_and(is_known))
 }
 
 fn calendar(case: Case<'_>, at: &str, schedule: &Schedule, member: &Resource, report: &mut Report) {
@@ -165,7 +170,7 @@ fn watched(case: Case<'_>, step: &Step, member: &Resource, report: &mut Report) 
     let billed: Vec<i64> = (first..history.end).filter(|hour| is_billed(member, *hour)).collect();
     let seen = billed
         .iter()
-        .filter(|hour| member.usage.at(Hour(**hour)).is_some())
+        .filter(|hour| member.usage.at(Hour(**hour)).is_some_and(is_known))
         .count() as f64;
     let least = settings(case, step, member).float("min_observed_share");
     report.demand(seen >= least * billed.len() as f64, "measured", &at(step), || {
@@ -192,8 +197,8 @@ fn covered(case: Case<'_>, step: &Step, set: &SetSchedule, members: &[&Resource]
                 .entry((local.weekday().to_monday_zero_offset(), local.hour()))
                 .or_default();
             for seen in members.iter().filter_map(|m| m.usage.at(Hour(hour))) {
-                cell.0 += 1.0;
-                cell.1 += f64::from(u8::from(!seen.idle));
+                cell.0 += f64::from(u8::from(is_known(seen)));
+                cell.1 += f64::from(u8::from(seen.activity_max_bin > 0));
             }
         }
     }

@@ -74,6 +74,11 @@ pub(super) fn compute_cost(resource: &Resource, within: Period) -> Money {
     .sum()
 }
 
+/// A number with its noun.
+pub(super) fn count(number: usize, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+}
+
 /// May a stop empty disks of the resource? What is not known counts as yes.
 pub(super) fn may_lose_disks(resource: &Resource) -> bool {
     resource.sku_fact().and_then(|fact| fact.instance_store) != Some(false)
@@ -103,10 +108,10 @@ pub(super) fn store_condition(resources: &[&Resource], policy: &Policy) -> Optio
         format!("a stop empties the instance-store disks of {kinds}; their owners said that nothing on them is needed")
     } else {
         format!(
-            "a stop empties the instance-store disks of {kinds} ({} of {} resources not acknowledged): save what is on \
+            "a stop empties the instance-store disks of {kinds} (not acknowledged for {} of {}): save what is on \
              them, then name the workload or the resource in [plan] {STORE_CONDITION}",
             open.len(),
-            resources.len()
+            count(resources.len(), "resource")
         )
     };
     Some(Condition {

@@ -109,8 +109,8 @@ impl Seen {
             ..Self::default()
         };
         for usage in window.hour_range().filter_map(|hour| resource.usage.at(Hour(hour))) {
-            seen.observed += 1;
-            seen.active += usize::from(!usage.idle);
+            seen.observed += usize::from(usage.idle || usage.is_active());
+            seen.active += usize::from(usage.is_active());
             seen.without_memory += usize::from(usage.memory_max_bin.is_none());
             seen.without_power += usize::from(usage.power_max_w.is_none());
             seen.memory_bin = seen.memory_bin.max(usage.memory_max_bin.unwrap_or(0));

@@ -216,7 +216,7 @@ fn unmeasured(facts: &Facts, resource: &Resource, settings: &Settings) -> Option
     let hours = billed(resource, since);
     let observed = since.hour_range().filter(|hour| {
         let start = hour * HOUR_SECONDS;
-        resource.usage.at(Hour(*hour)).is_some() && hours.overlap(start, start + HOUR_SECONDS) > 0
+        is_known(resource, Hour(*hour)) && hours.overlap(start, start + HOUR_SECONDS) > 0
     });
     let share = observed.count() as f64 / hours.hours().max(1.0);
     let limit = settings.float("min_observed_share");
@@ -230,11 +230,16 @@ fn unmeasured(facts: &Facts, resource: &Resource, settings: &Settings) -> Option
     })
 }
 
+/// Seen to be idle or seen to work; anything else was not seen well enough.
+fn is_known(resource: &Resource, hour: Hour) -> bool {
+    resource
+        .usage
+        .at(hour)
+        .is_some_and(|usage| usage.idle || usage.is_active())
+}
+
 fn first_observed(resource: &Resource, history: Period) -> Option<Hour> {
-    history
-        .hour_range()
-        .map(Hour)
-        .find(|hour| resource.usage.at(*hour).is_some())
+    history.hour_range().map(Hour).find(|hour| is_known(resource, *hour))
 }
 
 /// A refusal of one machine, with what it costs.

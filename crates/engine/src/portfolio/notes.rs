@@ -2,13 +2,14 @@
 
 use lowwater_model::charge::CostMetric;
 use lowwater_model::facts::Facts;
+use lowwater_model::id::Currency;
 use lowwater_model::money::Estimate;
 use lowwater_model::plan::Step;
 use lowwater_model::policy::Policy;
 
 pub(super) fn of(facts: &Facts, policy: &Policy, steps: &[Step]) -> Vec<String> {
     let notes = [
-        waiting(steps),
+        waiting(steps, &facts.currency),
         joined(facts, policy),
         days(facts),
         basis(facts),
@@ -22,16 +23,18 @@ pub(super) fn of(facts: &Facts, policy: &Policy, steps: &[Step]) -> Vec<String> 
 }
 
 /// How much of the saving stands behind conditions that are not met.
-fn waiting(steps: &[Step]) -> Option<String> {
-    let blocked: Vec<&Step> = steps.iter().filter(|step| step.is_blocked()).collect();
-    let cash = |steps: &mut dyn Iterator<Item = &Step>| -> Estimate { steps.map(|s| s.per_month.cash.p50).sum() };
-    (!blocked.is_empty()).then(|| {
+fn waiting(steps: &[Step], currency: &Currency) -> Option<String> {
+    let cash = |blocked_only: bool| -> Estimate {
+        let counted = steps.iter().filter(|step| !blocked_only || step.is_blocked());
+        counted.map(|step| step.per_month.cash.p50).sum()
+    };
+    let blocked = steps.iter().filter(|step| step.is_blocked()).count();
+    (blocked > 0).then(|| {
         format!(
-            "{} of {} steps wait for a condition; they are {:.2} of the {:.2} a month",
-            blocked.len(),
+            "{blocked} of {} steps wait for a condition: {:.2} of {:.2} {currency} a month",
             steps.len(),
-            cash(&mut blocked.iter().copied()).amount(),
-            cash(&mut steps.iter()).amount()
+            cash(true).amount(),
+            cash(false).amount()
         )
     })
 }

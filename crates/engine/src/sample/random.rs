@@ -2,12 +2,18 @@
 
 use std::collections::BTreeSet;
 
+use jiff::Timestamp;
+use jiff::civil::time;
+use lowwater_model::change::Change;
+use lowwater_model::change::set_schedule::{CapacityRisk, SetSchedule};
+use lowwater_model::change::stop::Stop;
 use lowwater_model::charge::{CostMetric, PricingCategory, Spread};
 use lowwater_model::facts::{Basis, CostLine, CostRun, Facts, Ledger, LedgerLine, LineKind, Owner, Quality, Resource};
 use lowwater_model::known::Known;
 use lowwater_model::money::Money;
 use lowwater_model::offer::{PriceBook, builtin_offers};
 use lowwater_model::period::{HOUR_SECONDS, Hour, Period};
+use lowwater_model::schedule::{DAYS, Schedule, Window};
 use lowwater_model::usage::{HourUsage, Usage};
 use lowwater_model::workload::{Class, Criticality, Keep, Role};
 use proptest::prelude::*;
@@ -78,7 +84,14 @@ impl Habit {
                 Some(seen(!works, Some(1), Some(30)))
             }
             Self::Busy => Some(seen(false, Some(18), Some(250))),
-            Self::Patchy => (index % 3 != 0).then(|| seen(index % 5 != 0, Some(0), Some(15))),
+            Self::Patchy => (index % 9 != 0).then(|| {
+                let mut seen = seen(index % 5 != 0, Some(0), Some(15));
+                // Every eleventh hour was seen too briefly to say that it was idle.
+                if index % 11 == 0 {
+                    (seen.idle, seen.activity_max_bin, seen.observed_minutes) = (false, 0, 20);
+                }
+                seen
+            }),
         }
     }
 
@@ -145,14 +158,14 @@ fn runs() -> impl Strategy<Value = Vec<CostRun>> {
 }
 
 fn owner() -> impl Strategy<Value = Owner> {
-    let class = prop_oneof![5 => Just(Class::Development), 3 => Just(Class::Training), 1 => Just(Class::Unknown)];
-    let role = prop_oneof![8 => Just(Role::Primary), 1 => Just(Role::Standby)];
+    let class = prop_oneof![24 => Just(Class::Development), 12 => Just(Class::Training), 1 => Just(Class::Unknown)];
+    let role = prop_oneof![24 => Just(Role::Primary), 1 => Just(Role::Standby)];
     let zone = prop::sample::select(vec!["UTC", "Europe/Berlin", "America/New_York", "Asia/Kolkata"]);
-    let never = prop_oneof![8 => Just(""), 1 => Just("stop"), 1 => Just("set_schedule")];
-    let keep = prop_oneof![8 => Just(None), 1 => Just(Some("2026-03-01")), 1 => Just(Some("2027-01-01"))];
+    let never = prop_oneof![36 => Just(""), 1 => Just("stop"), 1 => Just("set_schedule")];
+    let keep = prop_oneof![24 => Just(None), 4 => Just(Some("2026-03-01")), 1 => Just(Some("2027-01-01"))];
     let criticality = prop_oneof![
-        6 => Just(None),
-        1 => Just(Some(Criticality::Low)),
+        24 => Just(None),
+        4 => Just(Some(Criticality::Low)),
         1 => Just(Some(Criticality::Critical))
     ];
     let holidays = prop_oneof![Just(None), Just(Some("DE".into())), Just(Some("nowhere".into()))];
@@ -265,4 +278,52 @@ pub(crate) fn policy_text() -> impl Strategy<Value = &'static str> {
         "[team.vision]\ncriticality = \"high\"",
         "[lever.idle]\nmax_criticality = \"critical\"\n[team.vision.lever.off_hours]\nmax_criticality = \"critical\"\nmin_history_days = 60",
     ])
+}
+
+fn machine() -> impl Strategy<Value = lowwater_model::id::ResourceId> {
+    (0..8_u8).prop_map(|number| format!("r{number:02}").into())
+}
+
+fn stop() -> impl Strategy<Value = Change> {
+    let first = (END_HOUR - (HISTORY_DAYS + 1) * 24) * HOUR_SECONDS;
+    (machine(), first..END_HOUR * HOUR_SECONDS).prop_map(|(resource, since)| {
+        Change::Stop(Stop {
+            resource,
+            since: Timestamp::from_second(since).unwrap(),
+        })
+    })
+}
+
+fn set_schedule() -> impl Strategy<Value = Change> {
+    let zone = prop::sample::select(vec!["UTC", "Europe/Berlin", "America/New_York", "Asia/Kolkata"]);
+    let times = (0..24_i8, 0..60_i8, 0..24_i8, 0..60_i8);
+    let days = prop::collection::btree_set(0..7_usize, 1..7);
+    let risk =
+        prop_oneof![3 => Just(None), 1 => Just(Some(CapacityRisk { failure: 0.1, wait_hours: 2.0, hour_cost: 50.0 }))];
+    (prop::collection::btree_set(machine(), 1..5), zone, times, days, risk).prop_map(
+        |(resources, zone, (h, m, to_h, to_m), days, capacity_risk)| {
+            let window = Window {
+                days: days.into_iter().map(|day| DAYS[day].into()).collect(),
+                start: time(h, m, 0, 0),
+                end: time(to_h, to_m, 0, 0),
+            };
+            let schedule = Schedule {
+                zone: zone.into(),
+                windows: vec![window],
+                holidays: None,
+                holiday_dates: BTreeSet::new(),
+            };
+            Change::SetSchedule(SetSchedule {
+                workload: "nb".into(),
+                resources: resources.into_iter().collect(),
+                schedule,
+                capacity_risk,
+            })
+        },
+    )
+}
+
+/// Changes that overlap in all ways, on machines of which some do not exist.
+pub(crate) fn changes() -> impl Strategy<Value = Vec<Change>> {
+    prop::collection::vec(prop_oneof![stop(), set_schedule()], 0..5)
 }

@@ -69,7 +69,9 @@ impl SetSchedule {
 
 impl Kind for SetSchedule {
     fn describe(&self) -> String {
-        format!("Run {} resources of {} only {}", self.resources.len(), self.workload, self.schedule.describe())
+        let count = self.resources.len();
+        let noun = if count == 1 { "resource" } else { "resources" };
+        format!("Run {count} {noun} of {} only {}", self.workload, self.schedule.describe())
     }
 
     fn effects(&self, facts: &Facts) -> Vec<Effect> {

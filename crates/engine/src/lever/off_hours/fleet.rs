@@ -6,11 +6,12 @@ use jiff::tz::TimeZone;
 use lowwater_model::change::set_schedule::{CapacityRisk, SetSchedule};
 use lowwater_model::change::{Change, Effort};
 use lowwater_model::facts::Resource;
-use lowwater_model::money::Estimate;
+use lowwater_model::money::{Estimate, Money};
 use lowwater_model::period::{HOUR_SECONDS, Spans};
 use lowwater_model::plan::{Declined, Finding, Target, Verdict};
 use lowwater_model::policy::{Policy, Settings};
 use lowwater_model::schedule::Schedule;
+use lowwater_model::usage::HourUsage;
 
 use super::profile::{self, Profile};
 use super::{FleetKey, META, evidence, first_observed, holidays};
@@ -47,7 +48,7 @@ impl<'a> Fleet<'a> {
 
     pub(super) fn verdict(&self) -> Verdict {
         match self.schedule() {
-            Err(why) => Verdict::Declined(self.declined(why, BTreeMap::new())),
+            Err(why) => Verdict::Declined(self.declined(why, self.cost())),
             Ok(schedule) if self.key.scarce => self.scarce(schedule),
             Ok(schedule) => Verdict::Found(self.finding(schedule, None)),
         }
@@ -60,6 +61,17 @@ impl<'a> Fleet<'a> {
             why,
             numbers,
         }
+    }
+
+    /// What the machines cost, where there is no schedule to price.
+    fn cost(&self) -> BTreeMap<String, Estimate> {
+        let period = self.so_far.facts().period;
+        let cost: Money = self
+            .members
+            .iter()
+            .map(|member| evidence::compute_cost(member, period))
+            .sum();
+        BTreeMap::from([("cost_in_period".to_owned(), cost.estimate().rounded())])
     }
 
     fn target(&self) -> Target {
@@ -183,8 +195,8 @@ impl<'a> Fleet<'a> {
         let outside = self.outside(schedule);
         let mut because = vec![
             format!(
-                "{} machines ran {:.1} hours outside {} from {} to {}",
-                self.members.len(),
+                "{} ran {:.1} hours outside {} from {} to {}",
+                evidence::count(self.members.len(), "machine"),
                 outside.billed,
                 schedule.describe(),
                 facts.period.start,
@@ -224,13 +236,13 @@ impl<'a> Fleet<'a> {
         for member in &self.members {
             let left = self.so_far.remaining(&member.id).intersect(&stopped);
             outside.billed += left.hours();
-            let hours = |idle: bool| {
-                let observed = member.usage.iter().filter(|(_, usage)| usage.idle == idle);
+            let hours = |which: fn(&HourUsage) -> bool| {
+                let observed = member.usage.iter().filter(|(_, usage)| which(usage));
                 let spans = observed.map(|(hour, _)| (hour.start_second(), hour.start_second() + HOUR_SECONDS));
                 Spans::new(spans.collect()).intersect(&left).hours()
             };
-            outside.idle += hours(true);
-            outside.active += hours(false);
+            outside.idle += hours(|usage| usage.idle);
+            outside.active += hours(HourUsage::is_active);
         }
         outside
     }

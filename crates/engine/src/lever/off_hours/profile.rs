@@ -43,8 +43,8 @@ impl Profile {
                 .collect();
             for usage in members.iter().filter_map(|member| member.usage.at(Hour(hour))) {
                 for cell in &cells {
-                    profile.observed[*cell] += 1;
-                    profile.active[*cell] += u32::from(!usage.idle);
+                    profile.observed[*cell] += u32::from(usage.idle || usage.is_active());
+                    profile.active[*cell] += u32::from(usage.is_active());
                 }
             }
         }
