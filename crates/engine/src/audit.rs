@@ -14,6 +14,9 @@ mod limits;
 mod recount;
 mod shape;
 
+#[cfg(test)]
+mod mutations;
+
 /// Something in a plan that must not be.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Violation {

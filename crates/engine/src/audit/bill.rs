@@ -1,7 +1,7 @@
 //! Rules on money: every amount again, from counted hours.
 
 use lowwater_model::money::{Estimate, Money, Range};
-use lowwater_model::plan::{Bill, Saving, Step};
+use lowwater_model::plan::{Bill, Saving};
 
 use super::recount::{Counted, Recount};
 use super::{Case, Report, at};
@@ -15,9 +15,9 @@ pub(super) fn check(case: Case<'_>, report: &mut Report) {
     let steps = &case.plan.steps;
     let recount = Recount::new(case.facts, steps.iter().map(|step| &step.change));
     let mut sum = Counted::default();
-    for (index, step) in steps.iter().enumerate() {
+    for index in 0..steps.len() {
         let share = recount.share(index);
-        saving(case, step, share, &recount, index, report);
+        saving(case, index, &recount, report);
         sum.cash += share.cash;
         sum.freed += share.freed;
     }
@@ -35,8 +35,10 @@ fn is(estimate: Estimate, amount: f64) -> bool {
     is_close(estimate.amount(), amount, 0)
 }
 
-fn saving(case: Case<'_>, step: &Step, share: Counted, recount: &Recount<'_>, index: usize, report: &mut Report) {
+fn saving(case: Case<'_>, index: usize, recount: &Recount<'_>, report: &mut Report) {
+    let step = &case.plan.steps[index];
     let at = at(step);
+    let share = recount.share(index);
     let claimed = step.saving.cash.p50.amount();
     let alone = recount.alone(index);
     let is_twice = !is(step.saving.cash.p50, share.cash) && is(step.saving.cash.p50, alone.cash);
