@@ -21,6 +21,8 @@ use crate::replay::{Replay, Saved, month_factor};
 
 mod band;
 mod notes;
+#[cfg(test)]
+mod tests;
 
 /// The plan for these facts under these limits. The same input gives the same bytes.
 ///

@@ -120,3 +120,72 @@ pub(super) fn store_condition(resources: &[&Resource], policy: &Policy) -> Optio
         met: open.is_empty(),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    fn facts(resources: &str) -> Facts {
+        sample::facts(&format!(
+            "as_of = \"2026-11-02T00:00:00Z\"\nhistory_days = 2\nreplay_days = 1\n\
+             price = [{{ sku = \"g5.xlarge\", rate = 1.006, as_of = \"2026-10-01\" }}]\n{resources}"
+        ))
+    }
+
+    #[test]
+    fn a_price_names_its_basis_and_age_or_why_there_is_none() {
+        let of = |sku: &str| {
+            let facts = facts(&format!("[[resource]]\nid = \"a\"\n{sku}"));
+            price(&facts, &facts.resources[0])
+        };
+        assert_eq!(
+            of("sku = \"g5.xlarge\""),
+            "g5.xlarge costs 1.0060 USD an hour: observed price of 2026-10-01 (32 days old, bill)"
+        );
+        assert!(of("sku = \"g6.xlarge\"").starts_with("price of g6.xlarge unknown: no on_demand price"));
+        assert_eq!(of(""), "price of a unknown: no SKU on the bill");
+    }
+
+    #[test]
+    fn disks_may_be_lost_unless_the_table_says_no() {
+        let facts = facts(
+            "[[resource]]\nid = \"a\"\nsku = \"g5.xlarge\"\nworkload = \"nb\"\n[[resource]]\nid = \"b\"\n\
+             [[resource]]\nid = \"c\"\nsku = \"a2-highgpu-1g\"",
+        );
+        let [a, b, c] = &facts.resources[..] else {
+            panic!("three resources")
+        };
+        assert_eq!([a, b, c].map(may_lose_disks), [true, true, false]);
+        let condition = |resources: &[&Resource], named: &str| {
+            let policy = sample::policy(&format!("[plan]\ninstance_store_acknowledged = [{named}]"));
+            store_condition(resources, &policy).map(|condition| condition.met)
+        };
+        assert_eq!(condition(&[c], ""), None);
+        assert_eq!(condition(&[a, b, c], ""), Some(false));
+        assert_eq!(condition(&[a, b, c], "\"nb\""), Some(false), "`b` is nobody's");
+        assert_eq!(condition(&[a, b, c], "\"nb\", \"b\""), Some(true));
+        let text = store_condition(&[a, b, c], &sample::policy("")).unwrap().text;
+        assert!(
+            text.contains("of g5.xlarge (not acknowledged for 2 of 3 resources)"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn compute_cost_is_that_of_the_period_without_disks() {
+        let facts = facts(
+            "[[resource]]\nid = \"a\"\nline = [{ rate = \"1.5\" }, { rate = \"9\", kind = \"other\" }, { rate = \"0.5\", spread = \"even\" }]",
+        );
+        assert_eq!(compute_cost(&facts.resources[0], facts.period), Money::whole(48));
+        assert_eq!(compute_cost(&facts.resources[0], facts.history), Money::whole(96));
+    }
+
+    #[test]
+    fn a_number_and_its_noun() {
+        assert_eq!(
+            (count(1, "machine"), count(2, "machine")),
+            ("1 machine".into(), "2 machines".into())
+        );
+    }
+}

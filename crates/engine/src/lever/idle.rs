@@ -371,3 +371,130 @@ impl<'a> Look<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    /// An A100 (design power 400 W) without instance store, with this use in its last 20 days.
+    fn machine(uses: &str) -> Facts {
+        sample::facts(&format!(
+            "as_of = \"2026-11-02T00:00:00Z\"\nhistory_days = 20\nreplay_days = 14\n[[resource]]\nid = \"a\"\n\
+             sku = \"a2-highgpu-1g\"\nclass = \"training\"\nworkload = \"w\"\nline = [{{ rate = \"3.67\" }}]\nuse = [{uses}]"
+        ))
+    }
+
+    fn verdicts(facts: &Facts, policy: &str) -> Vec<Verdict> {
+        Idle.find(&Replay::of(facts), &sample::policy(policy))
+    }
+
+    /// The instant since which it is stopped, or why not.
+    fn answer(facts: &Facts, policy: &str) -> Result<String, String> {
+        match &verdicts(facts, policy)[..] {
+            [] => Err("nothing to say".into()),
+            [Verdict::Declined(declined)] => Err(declined.why.clone()),
+            [
+                Verdict::Found(Finding {
+                    change: Change::Stop(stop),
+                    ..
+                }),
+            ] => Ok(stop.since.to_string()),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn limits_hold_up_to_the_last_bin_and_watt() {
+        let of = |memory: u8, power: u16| {
+            answer(
+                &machine(&format!("{{ idle = true, memory = {memory}, power = {power} }}")),
+                "",
+            )
+        };
+        assert!(of(1, 120).is_ok(), "two bins of 5 % are 10 %, 120 W are 30 % of 400 W");
+        assert!(of(2, 120).unwrap_err().starts_with("idle but memory held"));
+        assert!(of(1, 121).unwrap_err().contains("drew 121 W (limit 120 W"));
+        let strict = "[lever.idle]\nmax_memory_share = 0.05\nmax_power_share = 0.25";
+        let facts = machine("{ idle = true, memory = 1, power = 100 }");
+        assert!(answer(&facts, strict).unwrap_err().contains("limit 5 %"));
+    }
+
+    #[test]
+    fn it_is_stopped_since_its_idle_time_began() {
+        let since = |uses: &str| answer(&machine(uses), "").unwrap();
+        let idle = "{ idle = true, memory = 0, power = 50 }";
+        assert_eq!(since(idle), "2026-10-13T00:00:00Z", "the whole history");
+        let worked = format!(
+            "{idle}, {{ from = \"2026-10-15T10:00:00Z\", to = \"2026-10-15T12:00:00Z\", memory = 9, power = 300 }}"
+        );
+        assert_eq!(since(&worked), "2026-10-15T12:00:00Z");
+        let gap = format!("{idle}, {{ from = \"2026-10-15T10:00:00Z\", to = \"2026-10-15T12:00:00Z\", gap = true }}");
+        assert_eq!(
+            since(&gap),
+            "2026-10-15T12:00:00Z",
+            "an hour that nobody measured is not idle"
+        );
+        let held = format!(
+            "{idle}, {{ from = \"2026-10-15T10:00:00Z\", to = \"2026-10-15T12:00:00Z\", idle = true, memory = 9, power = 50 }}"
+        );
+        assert_eq!(since(&held), "2026-10-15T12:00:00Z", "nor one with memory held");
+    }
+
+    #[test]
+    fn the_window_is_whole_and_its_hours_are_billed() {
+        let idle = "{ idle = true, memory = 0, power = 50 }";
+        let long = answer(&machine(idle), "[lever.idle]\nwindow_days = 21").unwrap_err();
+        assert!(long.starts_with("measure this first: the history is shorter than the window of 21 days"));
+        assert!(answer(&machine(idle), "[lever.idle]\nwindow_days = 20").is_ok());
+        let mut facts = machine(idle);
+        facts.resources[0].lines[0].runs[0].hours -= 1;
+        assert_eq!(
+            answer(&facts, "").unwrap_err(),
+            "nothing to say",
+            "it stopped by itself"
+        );
+        facts.resources[0].gpus = 0.0;
+        assert_eq!(answer(&facts, "").unwrap_err(), "nothing to say", "no GPU, no metrics");
+        let worked = machine(&format!(
+            "{idle}, {{ from = \"2026-11-01T23:00:00Z\", memory = 9, power = 300 }}"
+        ));
+        assert_eq!(answer(&worked, "").unwrap_err(), "nothing to say");
+    }
+
+    #[test]
+    fn an_hour_that_was_seen_too_briefly_is_no_evidence() {
+        let mut facts = machine("{ idle = true, memory = 0, power = 50 }");
+        facts.resources[0].usage.hours[400].as_mut().unwrap().idle = false;
+        assert_eq!(
+            answer(&facts, "").unwrap_err(),
+            "measure this first: 335 of 336 hours were observed, all of them idle"
+        );
+    }
+
+    #[test]
+    fn what_an_earlier_step_stopped_is_not_stopped_again() {
+        let facts = machine("{ idle = true, memory = 0, power = 50 }");
+        let stop = Change::Stop(Stop {
+            resource: "a".into(),
+            since: "2026-10-30T00:00:00Z".parse().unwrap(),
+        });
+        let stopped = Replay::of(&facts).with(&stop);
+        assert!(Idle.find(&stopped, &sample::policy("")).is_empty());
+    }
+
+    #[test]
+    fn refusals_for_the_same_reason_are_one() {
+        let facts = sample::facts(
+            "as_of = \"2026-11-02T00:00:00Z\"\nhistory_days = 20\nreplay_days = 14\n[[resource]]\nid = \"m{}\"\ncount = 3\n\
+             class = \"training\"\nworkload = \"w\"\nline = [{ rate = \"1\" }]\n[[resource]]\nid = \"z\"\nclass = \"training\"\n\
+             workload = \"other\"\nline = [{ rate = \"1\" }]",
+        );
+        let all = verdicts(&facts, "");
+        let [Verdict::Declined(other), Verdict::Declined(three)] = &all[..] else {
+            panic!("{all:?}")
+        };
+        assert_eq!((three.target.resources.len(), other.target.resources.len()), (3, 1));
+        assert_eq!(three.numbers["cash_per_month"].amount(), 3.0 * 730.0);
+    }
+}

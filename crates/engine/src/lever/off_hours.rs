@@ -17,6 +17,8 @@ use crate::replay::{Replay, billed};
 
 mod fleet;
 mod profile;
+#[cfg(test)]
+mod published;
 
 use fleet::Fleet;
 
@@ -258,4 +260,120 @@ fn holidays(facts: &Facts, calendar: Option<&CalendarName>, zone: &TimeZone) -> 
     let first = zone.to_datetime(facts.history.start).date();
     let days = facts.calendars.get(calendar?)?;
     Some(days.iter().copied().filter(|day| *day >= first).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use lowwater_model::plan::Finding;
+
+    use super::*;
+    use crate::sample;
+
+    /// Two development machines of one workload, in use on working days from nine to six.
+    fn fleet(owner: &str) -> Facts {
+        sample::facts(&format!(
+            "as_of = \"2026-11-02T00:00:00Z\"\nhistory_days = 28\nreplay_days = 28\nholidays.X = [\"2025-01-01\", \"2026-10-07\", \"2027-01-01\"]\n\
+             [[resource]]\nid = \"m{{}}\"\ncount = 2\nclass = \"development\"\nline = [{{ rate = \"1\" }}]\n{owner}\n\
+             use = [{{ idle = true, memory = 0, power = 20 }}, {{ days = [0, 4], hours = [9, 18], memory = 9, power = 200 }}]"
+        ))
+    }
+
+    fn verdicts(facts: &Facts, policy: &str) -> Vec<Verdict> {
+        OffHours.find(&Replay::of(facts), &sample::policy(policy))
+    }
+
+    /// The schedule in words and what it needs, or why there is none.
+    fn answer(owner: &str, policy: &str) -> Result<String, String> {
+        match &verdicts(&fleet(owner), policy)[..] {
+            [Verdict::Declined(declined)] => Err(declined.why.clone()),
+            [Verdict::Found(Finding { change, .. })] => Ok(change.kind().describe()),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    const SMALL: &str = "sku = \"g6.xlarge\"";
+
+    #[test]
+    fn a_fleet_is_named_by_what_its_machines_have_in_common() {
+        let name = |owner: &str| answer(&format!("{SMALL}\n{owner}"), "").unwrap();
+        assert_eq!(
+            name("workload = \"nb\""),
+            "Run 2 resources of nb only mon-fri 08:00-19:00 UTC"
+        );
+        assert!(name("team = \"vision\"").contains("of development of team vision only"));
+        assert!(name("").contains("of development only"));
+    }
+
+    #[test]
+    fn a_fleet_has_one_zone_and_one_kind_of_capacity() {
+        let mut facts = fleet("workload = \"nb\"\nsku = \"g6.xlarge\"");
+        facts.resources[1].owner.zone = "Europe/Berlin".into();
+        assert_eq!(verdicts(&facts, "").len(), 2);
+        facts.resources[1].owner.zone = "UTC".into();
+        facts.resources[1].sku = lowwater_model::known::Known::Value("p5.48xlarge".into());
+        let all = verdicts(&facts, "");
+        assert!(
+            matches!(&all[..], [Verdict::Found(_), Verdict::Declined(scarce)] if scarce.why.starts_with("scarce")),
+            "{all:?}"
+        );
+    }
+
+    #[test]
+    fn scarce_is_what_the_policy_lists_and_what_nobody_knows() {
+        let scarce = |owner: &str, policy: &str| {
+            answer(&format!("workload = \"nb\"\n{owner}"), policy).is_err_and(|why| why.starts_with("scarce"))
+        };
+        assert!(!scarce(SMALL, ""));
+        assert!(scarce(SMALL, "[lever.off_hours]\nscarce = [\"L4\"]"));
+        assert!(scarce("sku = \"p4d.24xlarge\"", ""));
+        assert!(scarce("", ""), "no type on the bill");
+        for name in ["nb", "p4d.24xlarge", "A100-40"] {
+            assert!(!scarce(
+                "sku = \"p4d.24xlarge\"",
+                &format!("[lever.off_hours]\nreserved_capacity = [\"{name}\"]")
+            ));
+        }
+        assert!(!scarce("", "[lever.off_hours]\nreserved_capacity = [\"m00\", \"m01\"]"));
+        assert!(scarce(
+            "sku = \"p4d.24xlarge\"",
+            "[lever.off_hours]\nreserved_capacity = [\"H100\"]"
+        ));
+    }
+
+    #[test]
+    fn holidays_are_frozen_from_the_history_on() {
+        let facts = fleet(&format!("{SMALL}\nworkload = \"nb\"\nholidays = \"X\""));
+        let all = verdicts(&facts, "");
+        let [
+            Verdict::Found(Finding {
+                change: lowwater_model::change::Change::SetSchedule(set),
+                ..
+            }),
+        ] = &all[..]
+        else {
+            panic!("{all:?}")
+        };
+        let days: Vec<String> = set.schedule.holiday_dates.iter().map(ToString::to_string).collect();
+        assert_eq!(days, ["2026-10-07", "2027-01-01"]);
+        // A day off that is needed is kept by the machines' own activity: nine active hours stay.
+        let stopped = Replay::of(&facts).with(&lowwater_model::change::Change::SetSchedule(set.clone()));
+        assert_eq!(stopped.saved().cash.amount(), 2.0 * (672.0 - 19.0 * 11.0 - 9.0));
+    }
+
+    #[test]
+    fn settings_of_the_team_decide() {
+        let policy = "[team.vision.lever.off_hours]\nmargin_hours = 3\n[lever.off_hours]\nmargin_hours = 0";
+        let of = |team: &str| answer(&format!("{SMALL}\nworkload = \"nb\"\nteam = \"{team}\""), policy).unwrap();
+        assert!(of("vision").contains("06:00-21:00") && of("speech").contains("09:00-18:00"));
+    }
+
+    #[test]
+    fn other_classes_are_none_of_its_business() {
+        for class in ["training", "realtime-inference", "ci"] {
+            let mut facts = fleet(SMALL);
+            let class = Class::parse(class).unwrap();
+            facts.resources.iter_mut().for_each(|r| r.owner.class = class);
+            assert!(verdicts(&facts, "").is_empty());
+        }
+    }
 }

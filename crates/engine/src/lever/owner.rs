@@ -106,3 +106,64 @@ pub(super) const DECLARE_FIRST: &str =
 pub(super) fn is_undeclared(resource: &Resource) -> bool {
     resource.owner.class == Class::Unknown
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    fn why(owner: &str, rules: &str, kinds: &[&str]) -> Option<String> {
+        let facts = sample::facts(&format!(
+            "as_of = \"2026-11-06T20:00:00Z\"\nhistory_days = 1\nreplay_days = 1\n[[resource]]\nid = \"a\"\n\
+             team = \"vision\"\nenvironment = \"prod\"\n{owner}"
+        ));
+        refusal(&facts, &sample::policy(rules), &facts.resources[0], kinds, "medium")
+    }
+
+    #[test]
+    fn a_keep_ends_with_the_owners_day() {
+        let keep = |zone: &str| {
+            let owner = format!(
+                "zone = \"{zone}\"\nkeep = {{ reason = \"demo\", until = 2026-11-06 }}\nbecause = [\"keep: tag keep\"]"
+            );
+            why(&owner, "", &["stop"])
+        };
+        assert_eq!(keep("UTC").unwrap(), "keep until 2026-11-06: demo, says tag keep");
+        assert_eq!(keep("Asia/Kolkata"), None, "there it is the seventh already");
+        assert!(keep("Mars/Base").is_some(), "an unknown zone counts as UTC");
+        assert_eq!(
+            why("keep = { reason = \"archive\" }", "", &["stop"]).unwrap(),
+            "keep: archive, says its owner"
+        );
+    }
+
+    #[test]
+    fn rules_of_team_and_environment_hold_too() {
+        assert_eq!(why("", "", &["stop"]), None);
+        let team = "[team.vision]\nnever = [\"stop\"]";
+        assert_eq!(why("", team, &["stop"]).unwrap(), "never `stop`, says [team.vision]");
+        assert_eq!(why("", team, &["set_schedule"]), None);
+        assert_eq!(why("", "[team.speech]\nnever = [\"stop\"]", &["stop"]), None);
+        let environment = "[environment.prod]\nkeep = { reason = \"freeze\", until = 2026-12-31 }";
+        assert_eq!(
+            why("", environment, &["stop"]).unwrap(),
+            "keep until 2026-12-31: freeze, says [environment.prod]"
+        );
+        let both = "[team.vision]\ncriticality = \"low\"\n[environment.prod]\ncriticality = \"critical\"";
+        assert_eq!(
+            why("criticality = \"medium\"", both, &[]).unwrap(),
+            "criticality is critical, says [environment.prod]; the policy allows medium"
+        );
+        assert_eq!(why("criticality = \"medium\"", "", &[]), None);
+    }
+
+    #[test]
+    fn an_unknown_limit_is_the_lowest() {
+        let facts = sample::facts(
+            "as_of = \"2026-11-06T20:00:00Z\"\nhistory_days = 1\nreplay_days = 1\n[[resource]]\nid = \"a\"\ncriticality = \"medium\"",
+        );
+        let refusal = |limit| refusal(&facts, &sample::policy(""), &facts.resources[0], &[], limit);
+        assert!(refusal("grave").is_some() && refusal("low").is_some());
+        assert_eq!((refusal("medium"), refusal("critical")), (None, None));
+    }
+}
