@@ -66,10 +66,12 @@ mod tests {
 
     #[test]
     fn a_failing_command_is_named() {
-        let error = run(&mut cargo("no-such-command-of-cargo")).unwrap_err();
-        assert!(error.contains("no-such-command-of-cargo` failed"), "{error}");
-        assert!(!succeeds(&mut cargo("no-such-command-of-cargo")));
-        assert!(succeeds(&mut cargo("--version")));
+        let error = run(Command::new("/bin/false").arg("now")).unwrap_err();
+        assert!(error.starts_with("`false now` failed"), "{error}");
+        let error = run(&mut Command::new("/no/such/program")).unwrap_err();
+        assert!(error.starts_with("`program` can't be started"), "{error}");
+        assert!(!succeeds(&mut Command::new("/bin/false")));
+        assert!(succeeds(&mut Command::new("/bin/true")));
     }
 
     #[test]

@@ -22,7 +22,7 @@ pub fn run() -> Result<(), String> {
 fn with_nextest() -> Result<String, String> {
     let report = cargo::target().join("nextest/default/junit.xml");
     let _ = fs::remove_file(&report);
-    let mut command = cargo::cargo("nextest run --workspace --all-targets --locked --no-fail-fast");
+    let mut command = cargo::cargo("nextest run --workspace --all-targets --locked --no-fail-fast --status-level slow");
     cargo::run(command.env("INSTA_UPDATE", "no"))?;
     fs::read_to_string(&report).map_err(|e| format!("{}: {e}", report.display()))
 }
