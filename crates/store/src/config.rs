@@ -223,10 +223,10 @@ fn offer(fields: &Fields<'_>) -> Result<Offer, Fault> {
         _ => return Err(fault("price_basis", "is neither `list` nor `net`")),
     };
     let sku = fields.needed("sku")?;
-    if let (Some(known), Ok(count)) = (find_sku(sku), fields.get("count").parse::<f64>()) {
-        if known.count != count {
-            return Err(fault("count", format!("{sku} has {} accelerators", known.count)));
-        }
+    if let (Some(known), Ok(count)) = (find_sku(sku), fields.get("count").parse::<f64>())
+        && known.count != count
+    {
+        return Err(fault("count", format!("{sku} has {} accelerators", known.count)));
     }
     Ok(Offer {
         cloud: cloud_id(fields.needed("provider")?),

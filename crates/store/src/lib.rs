@@ -3,13 +3,16 @@
 pub mod config;
 pub mod csv;
 pub mod error;
+pub mod facts;
 pub mod format;
 pub mod input;
 pub mod join;
 pub mod layout;
 pub mod load;
 pub mod owner;
+pub mod report;
 pub mod schema;
 pub mod session;
+pub mod store;
 pub mod tags;
 pub mod views;

@@ -1,0 +1,445 @@
+//! From views to [`Facts`]: the frozen input of every decision.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use lowwater_model::charge::{CostMetric, PricingCategory, Spread};
+use lowwater_model::cloud::cloud_id;
+use lowwater_model::facts::{CommitmentUse, CostLine, CostRun, Facts, Ledger, LedgerLine, LineKind, Quality, Resource};
+use lowwater_model::id::{CommitmentId, FactsId, ResourceId};
+use lowwater_model::known::Known;
+use lowwater_model::money::Money;
+use lowwater_model::offer::{Market, Offer, PriceBasis, PriceBook, builtin_offers};
+use lowwater_model::period::{HOUR_SECONDS, Hour, Period};
+use lowwater_model::unit::HourlyRate;
+use lowwater_model::usage::{HourUsage, Usage};
+use sha2::{Digest, Sha256};
+
+use crate::error::StoreError;
+use crate::owner::Owners;
+use crate::session::{Row, Rows};
+use crate::store::{Store, traits};
+use crate::views::{Places, View};
+
+const DAY_SECONDS: i64 = 24 * HOUR_SECONDS;
+
+impl Store {
+    /// The facts at an instant: nothing that begins after it is in them. None = the end of the bill.
+    pub fn facts(&self, as_of: Option<Timestamp>) -> Result<Facts, StoreError> {
+        let (history, period) = self.periods(as_of)?;
+        let basis = self.basis();
+        let places = self.places(period);
+        let resources = self.resources(history, basis.metric)?;
+        let ledger = self.ledger(&places, basis.metric)?;
+        let quality = self.quality(&resources, period)?;
+        Ok(Facts {
+            id: self.facts_id(history.end),
+            as_of: history.end,
+            currency: self.currency().into(),
+            history,
+            period,
+            ledger,
+            commitments: self.commitments(&places, basis.metric)?,
+            prices: self.price_book(history.end, basis.metric)?,
+            calendars: self.config().calendars.clone(),
+            resources,
+            quality,
+            basis,
+        })
+    }
+
+    /// History and replayed period, in whole UTC days, as the policy wants them and the bill has them.
+    fn periods(&self, as_of: Option<Timestamp>) -> Result<(Period, Period), StoreError> {
+        let empty = || StoreError::Refused {
+            what: "there are no charges to replay".into(),
+            hint: "load a bill first: `lowwater load PATH`, or choose a later --as-of".into(),
+        };
+        let bill = self.bill_period().ok_or_else(empty)?;
+        let newest = self.newest_charge()?.unwrap_or(bill.end.as_second());
+        let limit = as_of.map_or(newest, |at| at.as_second().min(newest));
+        let first = bill.start.as_second().div_euclid(DAY_SECONDS) * DAY_SECONDS;
+        let end = (limit.div_euclid(DAY_SECONDS) * DAY_SECONDS).max(first + DAY_SECONDS);
+        if limit <= first {
+            return Err(empty());
+        }
+        let plan = self.config().policy.section("plan");
+        let back = |days: i64| (end - days.max(1) * DAY_SECONDS).max(first);
+        let history = Period::from_seconds(back(plan.int("history_days")), end);
+        let period = Period::from_seconds(back(plan.int("replay_days")).max(history.start.as_second()), end);
+        Ok((history, period))
+    }
+
+    /// End of the newest hour with GPU charges, else of the newest day with any.
+    fn newest_charge(&self) -> Result<Option<i64>, StoreError> {
+        let one = |sql: &str, length: i64| -> Result<Option<i64>, StoreError> {
+            let rows = self.session()?.query(sql)?;
+            Ok(rows.iter().next().and_then(|r| r.second("newest")).map(|s| s + length))
+        };
+        let hourly = one("SELECT max(x_Hour) AS newest FROM gpu_hours", HOUR_SECONDS)?;
+        match hourly {
+            Some(end) => Ok(Some(end)),
+            None => one("SELECT max(x_Day) AS newest FROM daily", DAY_SECONDS),
+        }
+    }
+
+    fn query_view(&self, name: &str, places: &Places) -> Result<Rows, StoreError> {
+        let view = View::find(name).ok_or_else(|| StoreError::Query(format!("there is no view {name}")))?;
+        self.session()?.query(&view.text(places))
+    }
+
+    fn resources(&self, history: Period, metric: CostMetric) -> Result<Vec<Resource>, StoreError> {
+        let places = self.places(history);
+        let joined = self.joined()?;
+        let owners = Owners::new(&self.config().workloads, &self.config().policy);
+        let mut usage = usage_by_resource(&self.session()?.query(&format!(
+            "SELECT * FROM resource_hours WHERE {} ORDER BY ResourceId, x_Hour",
+            period_sql("x_Hour", history)
+        ))?);
+        let mut lines = lines_by_resource(&self.query_view("gpu_lines", &places)?, metric, &usage);
+        let rows = self
+            .session()?
+            .query("SELECT * FROM gpu_resource_traits ORDER BY ResourceId")?;
+        let resources = rows.iter().filter_map(|row| {
+            let id = ResourceId::from(row.text("ResourceId")?);
+            let lines = lines.remove(&id)?;
+            let traits = traits(row, joined);
+            Some(Resource {
+                name: Some(traits.resource_name.clone()).filter(|n| !n.is_empty()),
+                cloud: cloud_id(row.text_or_empty("x_Cloud")),
+                account: row.text_or_empty("x_AccountId").into(),
+                region: row.text_or_empty("RegionId").into(),
+                sku: row.text("x_Sku").map_or_else(
+                    || Known::unknown("no column names an instance type"),
+                    |s| Known::Value(s.into()),
+                ),
+                gpus: row.number("x_GpuCount").unwrap_or(0.0),
+                owner: owners.of(&traits),
+                usage: usage.remove(&id).unwrap_or_default(),
+                lines,
+                id,
+            })
+        });
+        let mut resources: Vec<Resource> = resources.collect();
+        resources.sort_by(|a, b| a.id.cmp(&b.id));
+        Ok(resources)
+    }
+
+    /// The exact bill of the period, and why it differs from BilledCost.
+    fn ledger(&self, places: &Places, metric: CostMetric) -> Result<Ledger, StoreError> {
+        let mut ledger = Ledger::default();
+        let mut named: BTreeMap<&str, Money> = BTreeMap::new();
+        for row in self.query_view("reconciliation", places)?.iter() {
+            let (total, billed) = (row.money_or_zero(metric.column()), row.money_or_zero("BilledCost"));
+            ledger.total += total;
+            ledger.billed += billed;
+            match difference_label(row.text_or_empty("ChargeCategory"), row.bool("x_Committed")) {
+                Some(label) => *named.entry(label).or_default() += billed - total,
+                None => ledger.unexplained += billed - total,
+            }
+        }
+        ledger.reconciliation = named
+            .into_iter()
+            .filter(|(_, amount)| !amount.is_zero())
+            .map(|(label, amount)| LedgerLine {
+                label: label.to_owned(),
+                amount,
+            })
+            .collect();
+        Ok(ledger)
+    }
+
+    fn commitments(&self, places: &Places, metric: CostMetric) -> Result<Vec<CommitmentUse>, StoreError> {
+        let mut uses: BTreeMap<CommitmentId, CommitmentUse> = BTreeMap::new();
+        for row in self.query_view("commitments", places)?.iter() {
+            let id = CommitmentId::from(row.text_or_empty("CommitmentDiscountId"));
+            let commitment = uses.entry(id.clone()).or_insert_with(|| CommitmentUse {
+                id,
+                name: row.text("CommitmentDiscountName").map(Into::into),
+                kind: row.text("CommitmentDiscountType").unwrap_or("unknown").into(),
+                used: Money::ZERO,
+                unused: Money::ZERO,
+            });
+            let cost = row.money_or_zero(metric.column());
+            match row.text("CommitmentDiscountStatus") {
+                Some("Unused") => commitment.unused += cost,
+                _ => commitment.used += cost,
+            }
+        }
+        Ok(uses.into_values().collect())
+    }
+
+    /// Rates observed in the bill, the owner's offers, the built-in table. An offer in another currency is left out: unknown.
+    fn price_book(&self, until: Timestamp, metric: CostMetric) -> Result<PriceBook, StoreError> {
+        let end = until.as_second();
+        let places = self.places(Period::from_seconds(end - 30 * DAY_SECONDS, end));
+        let currency = self.currency();
+        let rows = self.query_view("observed_rates", &places)?;
+        let mut offers: Vec<Offer> = rows
+            .iter()
+            .filter_map(|row| observed_offer(row, metric, &currency))
+            .collect();
+        let known = self.config().offers.iter().cloned().chain(builtin_offers());
+        offers.extend(known.filter(|o| o.currency.as_str() == currency));
+        offers.sort_by(|a, b| {
+            let key = |o: &Offer| {
+                (
+                    o.cloud.clone(),
+                    o.region.clone(),
+                    o.sku.clone(),
+                    o.market,
+                    o.basis,
+                    o.as_of,
+                )
+            };
+            key(a).cmp(&key(b)).then(a.rate.0.total_cmp(&b.rate.0))
+        });
+        Ok(PriceBook(offers))
+    }
+
+    fn quality(&self, resources: &[Resource], period: Period) -> Result<Quality, StoreError> {
+        let cost = |r: &Resource| -> Money {
+            r.lines
+                .iter()
+                .filter(|l| l.kind == LineKind::Compute)
+                .map(|l| cost_in(l, period))
+                .sum()
+        };
+        let seen = |r: &&Resource| r.usage.iter().any(|(hour, _)| period.hour_range().contains(&hour.0));
+        let days = self.session()?.query(&format!(
+            "SELECT count(DISTINCT x_Day) AS days FROM daily WHERE {}",
+            period_sql("x_Day", period)
+        ))?;
+        let newest = |table: &str, column: &str| -> Result<Option<Timestamp>, StoreError> {
+            let rows = self
+                .session()?
+                .query(&format!("SELECT max({column}) AS newest FROM {table}"))?;
+            let second = rows.iter().next().and_then(|r| r.second("newest"));
+            Ok(second.and_then(|s| Timestamp::from_second(s + HOUR_SECONDS).ok()))
+        };
+        Ok(Quality {
+            gpu_cost: resources.iter().filter(|r| r.gpus > 0.0).map(cost).sum(),
+            joined_gpu_cost: resources.iter().filter(|r| r.gpus > 0.0).filter(seen).map(cost).sum(),
+            days: (period.seconds() / DAY_SECONDS) as u32,
+            days_with_charges: days.iter().next().and_then(|r| r.int("days")).unwrap_or(0) as u32,
+            bill_until: newest("gpu_hours", "x_Hour")?,
+            metrics_until: newest("usage", "x_Hour")?,
+            warnings: self.notes(),
+        })
+    }
+
+    /// Hash of what was loaded, of the configuration and of this program's tables of facts; not of when it was loaded.
+    fn facts_id(&self, as_of: Timestamp) -> FactsId {
+        let mut hash = Sha256::new();
+        let mut add = |text: &str| {
+            hash.update(text.as_bytes());
+            hash.update([0]);
+        };
+        add(env!("CARGO_PKG_VERSION"));
+        add(&as_of.to_string());
+        add(&self.config().hash);
+        for unit in self.manifest().bills.values() {
+            add(&unit.key());
+            unit.inputs.iter().for_each(|i| add(i));
+        }
+        for unit in self.manifest().usage.values() {
+            add(&unit.key());
+            unit.inputs.iter().for_each(|i| add(i));
+        }
+        hash.finalize()
+            .iter()
+            .map(|b| format!("{b:02x}"))
+            .collect::<String>()
+            .into()
+    }
+}
+
+fn period_sql(column: &str, period: Period) -> String {
+    use crate::views::instant;
+    let (start, end) = (instant(period.start.as_second()), instant(period.end.as_second()));
+    format!("{column} >= {start} AND {column} < {end}")
+}
+
+/// Why billed and effective cost of such rows differ; none where nothing explains a difference.
+fn difference_label(category: &str, committed: bool) -> Option<&'static str> {
+    match (category, committed) {
+        ("Purchase", _) => Some("purchases: invoiced now, amortised over what they cover"),
+        ("Usage", true) => Some("amortised commitment cost: not invoiced with the use"),
+        ("Tax", _) => Some("tax"),
+        ("Credit", _) => Some("credits"),
+        ("Adjustment", _) => Some("adjustments"),
+        _ => None,
+    }
+}
+
+fn observed_offer(row: Row<'_>, metric: CostMetric, currency: &str) -> Option<Offer> {
+    let market = match row.text("PricingCategory") {
+        Some("Dynamic") => Market::Spot,
+        _ => Market::OnDemand,
+    };
+    let hours = row.number("ConsumedQuantity").filter(|h| *h > 0.0)?;
+    let at = Timestamp::from_second(row.second("x_Hour")?).ok()?;
+    Some(Offer {
+        cloud: cloud_id(row.text_or_empty("x_Cloud")),
+        region: row.text_or_empty("RegionId").into(),
+        sku: row.text("x_Sku")?.into(),
+        market,
+        rate: HourlyRate((row.money(metric.column())?.estimate().amount() / hours * 1e6).round() / 1e6),
+        currency: currency.into(),
+        basis: PriceBasis::Observed,
+        as_of: jiff::tz::TimeZone::UTC.to_datetime(at).date(),
+        source: format!("bill, {metric} cost of the last 30 days"),
+    })
+}
+
+fn usage_by_resource(rows: &Rows) -> BTreeMap<ResourceId, Usage> {
+    let mut out: BTreeMap<ResourceId, Usage> = BTreeMap::new();
+    let mut current: Option<(ResourceId, Usage)> = None;
+    for row in rows.iter() {
+        let (Some(id), Some(hour)) = (row.text("ResourceId"), row.hour("x_Hour")) else {
+            continue;
+        };
+        if current.as_ref().is_none_or(|(c, _)| c.as_str() != id) {
+            out.extend(current.replace((ResourceId::from(id), Usage::default())));
+        }
+        if let Some((_, usage)) = &mut current {
+            usage.push(hour, hour_usage(row));
+        }
+    }
+    out.extend(current);
+    out
+}
+
+fn hour_usage(row: Row<'_>) -> HourUsage {
+    let int = |name: &str| row.int(name).unwrap_or(0);
+    let seconds = int("x_ActivitySeconds").max(1);
+    HourUsage {
+        gpus: int("x_Gpus") as u16,
+        observed_minutes: (int("x_ObservedSeconds") / 60).clamp(0, 60) as u8,
+        idle: row.bool("x_Idle"),
+        activity_max_bin: row.int("x_ActivityMaxBin").unwrap_or(0) as u8,
+        activity_permille: (int("x_ActivityMicroSeconds") / seconds / 1000).clamp(0, 1000) as u16,
+        memory_max_bin: row.int("x_MemoryMaxBin").map(|b| b as u8),
+        power_max_w: row.int("x_PowerMaxMilliWatt").map(|w| (w / 1000) as u16),
+    }
+}
+
+/// What tells one cost line from another.
+type LineKey = (LineKind, PricingCategory, Option<CommitmentId>, i64);
+
+fn lines_by_resource(
+    rows: &Rows,
+    metric: CostMetric,
+    usage: &BTreeMap<ResourceId, Usage>,
+) -> BTreeMap<ResourceId, Vec<CostLine>> {
+    let mut out: BTreeMap<ResourceId, Vec<CostLine>> = BTreeMap::new();
+    let mut last: Option<(ResourceId, LineKey)> = None;
+    for row in rows.iter() {
+        let (Some(id), Some(hour), Some(seconds)) = (row.text("ResourceId"), row.hour("x_Hour"), row.int("x_Seconds"))
+        else {
+            continue;
+        };
+        let key = line_key(row, seconds);
+        let same = last.as_ref().is_some_and(|(i, k)| i.as_str() == id && *k == key);
+        if !same {
+            let id = ResourceId::from(id);
+            let line = new_line(&key, usage.get(&id));
+            out.entry(id.clone()).or_default().push(line);
+            last = Some((id, key));
+        }
+        let cost = row.money_or_zero(metric.column());
+        let Some((id, _)) = &last else { continue };
+        if let Some(line) = out.get_mut(id).and_then(|lines| lines.last_mut()) {
+            if seconds <= HOUR_SECONDS {
+                push_hour(&mut line.runs, hour, cost, billed_seconds(row));
+            } else {
+                spread(line, hour, (seconds / HOUR_SECONDS).max(1), cost, usage.get(id));
+            }
+        }
+    }
+    out
+}
+
+fn line_key(row: Row<'_>, seconds: i64) -> LineKey {
+    let kind = if row.text("x_LineKind") == Some("compute") {
+        LineKind::Compute
+    } else {
+        LineKind::Other
+    };
+    let pricing = row
+        .text("PricingCategory")
+        .and_then(PricingCategory::parse)
+        .unwrap_or(PricingCategory::Other);
+    (
+        kind,
+        pricing,
+        row.text("CommitmentDiscountId").map(CommitmentId::from),
+        seconds,
+    )
+}
+
+fn new_line(key: &LineKey, usage: Option<&Usage>) -> CostLine {
+    let (kind, pricing, commitment, seconds) = key.clone();
+    let spread = match usage {
+        _ if seconds <= HOUR_SECONDS => Spread::Hourly,
+        Some(usage) if kind == LineKind::Compute && !usage.hours.is_empty() => Spread::Activity,
+        _ => Spread::Even,
+    };
+    CostLine {
+        kind,
+        pricing,
+        commitment,
+        spread,
+        runs: Vec::new(),
+    }
+}
+
+/// Seconds of use in an hour: the quantity in hours, at most a whole hour; the whole hour where the bill gives none.
+fn billed_seconds(row: Row<'_>) -> u32 {
+    let hours = row.number("ConsumedQuantity").filter(|h| *h > 0.0).unwrap_or(1.0);
+    (hours * HOUR_SECONDS as f64).round().clamp(0.0, HOUR_SECONDS as f64) as u32
+}
+
+fn push_hour(runs: &mut Vec<CostRun>, hour: Hour, cost: Money, seconds: u32) {
+    match runs.last_mut() {
+        Some(run) if run.end() == hour && run.cost == cost && run.seconds == seconds => run.hours += 1,
+        _ => runs.push(CostRun {
+            start: hour,
+            hours: 1,
+            cost,
+            seconds,
+        }),
+    }
+}
+
+/// Spreads a charge over its hours: by activity where it was measured, else evenly; exact to the last digit.
+fn spread(line: &mut CostLine, start: Hour, hours: i64, cost: Money, usage: Option<&Usage>) {
+    let active = |hour: i64| {
+        usage
+            .and_then(|u| u.at(Hour(hour)))
+            .map_or(0, |u| i128::from(u.activity_permille))
+    };
+    let mut weights: Vec<Money> = (start.0..start.0 + hours)
+        .map(|h| Money::from_units(active(h)))
+        .collect();
+    if line.spread != Spread::Activity || weights.iter().all(|w| w.is_zero()) {
+        // One charge without measured activity makes the whole line say nothing about when.
+        line.spread = Spread::Even;
+        weights = vec![Money::from_units(1); weights.len()];
+    }
+    let shares = lowwater_model::money::split_by_weight(cost, &weights).unwrap_or_default();
+    for (hour, share) in (start.0..).zip(shares) {
+        push_hour(&mut line.runs, Hour(hour), share, HOUR_SECONDS as u32);
+    }
+}
+
+/// Cost of a line inside a period.
+fn cost_in(line: &CostLine, period: Period) -> Money {
+    let range = period.hour_range();
+    line.runs
+        .iter()
+        .map(|run| {
+            let hours = run.end().0.min(range.end) - run.start.0.max(range.start);
+            run.cost.times(hours.max(0))
+        })
+        .sum()
+}

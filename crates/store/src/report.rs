@@ -1,0 +1,455 @@
+//! Where the money goes: the bill by one or two dimensions, with what belongs to nobody as lines of its own.
+
+use std::collections::BTreeMap;
+
+use jiff::civil::Date;
+use lowwater_model::charge::CostMetric;
+use lowwater_model::known::Known;
+use lowwater_model::money::{ExactSum, Money};
+use serde::Serialize;
+
+use crate::error::StoreError;
+use crate::session::Row;
+use crate::store::Store;
+
+macro_rules! dimensions {
+    ($($(#[$doc:meta])* $variant:ident $text:literal $owner:literal $sql:literal;)+) => {
+        /// What a report can be broken down by.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+        #[serde(rename_all = "snake_case")]
+        pub enum Dimension { $($(#[$doc])* $variant),+ }
+
+        impl Dimension {
+            /// All of them.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
+
+            /// As on the command line and as a column.
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $text),+ }
+            }
+
+            /// Does it name an owner? Then money that belongs to nobody has a label here.
+            pub const fn is_owner(self) -> bool {
+                match self { $(Self::$variant => $owner),+ }
+            }
+
+            const fn sql(self) -> &'static str {
+                match self { $(Self::$variant => $sql),+ }
+            }
+        }
+    };
+}
+
+dimensions! {
+    /// Month of the charge, or billing month.
+    Month "month" false "";
+    /// Day of the charge in the owner's zone.
+    Day "day" false "to_char(x_Day, '%Y-%m-%d')";
+    /// Class of work.
+    Class "class" true "coalesce(x_Label, x_Class, 'unknown')";
+    /// Team.
+    Team "team" true "coalesce(x_Label, x_Team, '(unallocated)')";
+    /// Project.
+    Project "project" true "coalesce(x_Label, x_Project, '(unallocated)')";
+    /// Environment.
+    Environment "environment" true "coalesce(x_Label, x_Environment, '(unallocated)')";
+    /// Model.
+    Model "model" true "coalesce(x_Label, x_Model, '(unallocated)')";
+    /// Workload.
+    Workload "workload" true "coalesce(x_Label, x_Workload, '(unallocated)')";
+    /// Instance type.
+    Sku "sku" false "coalesce(x_Sku, '(none)')";
+    /// Region.
+    Region "region" false "coalesce(RegionId, '(none)')";
+    /// Sub account, else billing account.
+    Account "account" false "coalesce(x_AccountId, '(none)')";
+    /// FOCUS PricingCategory.
+    PricingCategory "pricing_category" false "coalesce(PricingCategory, '(none)')";
+}
+
+impl Dimension {
+    /// Reads a name; `pricing` is short for `pricing_category`.
+    pub fn parse(text: &str) -> Option<Self> {
+        let text = if text == "pricing" { "pricing_category" } else { text };
+        Self::ALL.iter().copied().find(|d| d.as_str() == text)
+    }
+
+    fn expression(self, kind: PeriodKind) -> &'static str {
+        match (self, kind) {
+            (Self::Month, PeriodKind::Billing) => "x_Month",
+            (Self::Month, PeriodKind::Charge) => "to_char(x_Day, '%Y-%m')",
+            _ => self.sql(),
+        }
+    }
+}
+
+/// Which time a report counts by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PeriodKind {
+    /// When the charge was incurred.
+    #[default]
+    Charge,
+    /// When it was invoiced.
+    Billing,
+}
+
+/// How idle cost is shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum IdleMode {
+    /// With its owner; each row says how much of it.
+    #[default]
+    Keep,
+    /// As a line of its own.
+    Separate,
+    /// Spread over the owners by what they cost otherwise.
+    Spread,
+}
+
+/// A question.
+#[derive(Clone, Debug, Default)]
+pub struct ReportQuery {
+    /// One or two dimensions.
+    pub by: Vec<Dimension>,
+    /// Cost column; none = effective, or billed where effective can't be trusted.
+    pub metric: Option<CostMetric>,
+    /// First day, in the owner's zone.
+    pub from: Option<Date>,
+    /// First day after.
+    pub to: Option<Date>,
+    /// Which time counts.
+    pub period: PeriodKind,
+    /// How idle cost is shown.
+    pub idle: IdleMode,
+}
+
+/// The answer.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// Cost column.
+    pub metric: CostMetric,
+    /// Why that one, where it was not asked for.
+    pub metric_why: Option<String>,
+    /// Billing currency.
+    pub currency: String,
+    /// The dimensions.
+    pub by: Vec<Dimension>,
+    /// By cost, the highest first; lines that belong to nobody last.
+    pub rows: Vec<ReportRow>,
+    /// Stored total of the rows.
+    pub stored: Money,
+    /// The file's own total where the report covers whole exports: stored plus what twelve digits could not hold.
+    pub exact: Option<ExactSum>,
+    /// Money that stands out, whatever the dimensions.
+    pub lines: Lines,
+    /// GPU figures.
+    pub gpu: GpuFigures,
+    /// First and last day with charges in the report.
+    pub days: Option<(String, String)>,
+    /// What a reader must know.
+    pub notes: Vec<String>,
+}
+
+/// One row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReportRow {
+    /// One label a dimension.
+    pub labels: Vec<String>,
+    /// In the report's metric.
+    pub cost: Money,
+    /// The part of it that ran idle.
+    pub of_which_idle: Money,
+}
+
+/// Money that stands out; each is also inside the rows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Lines {
+    /// Ran idle: every GPU of the resource in its lowest activity bin for the hour.
+    pub idle: Money,
+    /// No team by workload or tag.
+    pub unallocated: Money,
+    /// Lacks a tag that the policy requires.
+    pub untagged: Money,
+    /// Committed and not used.
+    pub unused_commitment: Money,
+}
+
+/// GPU figures of a report.
+#[derive(Clone, Debug)]
+pub struct GpuFigures {
+    /// Cost of resources with a GPU.
+    pub cost: Money,
+    /// The part of it that is development.
+    pub development: Money,
+    /// GPU-hours billed.
+    pub gpu_hours: Money,
+    /// GPU-hours weighed by activity, on resources with joined metrics: two hours at 50 % are one useful hour.
+    pub useful_gpu_hours: Known<f64>,
+    /// Cost of the resources with joined metrics for one useful GPU-hour.
+    pub cost_per_useful_gpu_hour: Known<f64>,
+}
+
+impl Store {
+    /// Breaks the bill down.
+    pub fn report(&self, query: &ReportQuery) -> Result<Report, StoreError> {
+        let basis = self.basis();
+        let metric = query.metric.unwrap_or(basis.metric);
+        let filter = Filter::new(query);
+        let mut rows = self.report_rows(query, metric, &filter)?;
+        let figures = self.figures(metric, &filter)?;
+        let mut notes = self.notes();
+        shape_idle(&mut rows, query, &mut notes);
+        rows.retain(|r| !r.cost.is_zero() || !r.of_which_idle.is_zero());
+        sort_rows(&mut rows, query);
+        let stored = figures.total;
+        let exact = if filter.is_whole() {
+            Some(self.file_total(metric))
+        } else {
+            None
+        };
+        if let Some(sum) = exact.filter(|sum| sum.stored() != stored) {
+            return Err(StoreError::Query(format!(
+                "the store holds {stored}, its manifest says {}",
+                sum.stored()
+            )));
+        }
+        Ok(Report {
+            metric,
+            metric_why: query.metric.is_none().then(|| basis.why.clone()),
+            currency: self.currency(),
+            by: query.by.clone(),
+            rows,
+            stored,
+            exact,
+            lines: figures.lines,
+            gpu: self.gpu_figures(&figures, metric, &filter)?,
+            days: figures.days,
+            notes,
+        })
+    }
+
+    fn report_rows(
+        &self,
+        query: &ReportQuery,
+        metric: CostMetric,
+        filter: &Filter,
+    ) -> Result<Vec<ReportRow>, StoreError> {
+        let select: Vec<String> = query
+            .by
+            .iter()
+            .enumerate()
+            .map(|(i, d)| format!("{} AS d{i}", d.expression(query.period)))
+            .collect();
+        let group: Vec<String> = (1..=query.by.len()).map(|i| i.to_string()).collect();
+        let column = metric.column();
+        let sql = format!(
+            "SELECT {}, sum({column}) AS cost, sum(x_Idle{column}) AS idle FROM owned_bill {} GROUP BY {}",
+            select.join(", "),
+            filter.sql,
+            group.join(", ")
+        );
+        let rows = self.session()?.query(&sql)?;
+        let read = |row: Row<'_>| ReportRow {
+            labels: (0..query.by.len())
+                .map(|i| row.text_or_empty(&format!("d{i}")).to_owned())
+                .collect(),
+            cost: row.money_or_zero("cost"),
+            of_which_idle: row.money_or_zero("idle"),
+        };
+        Ok(rows.iter().map(read).collect())
+    }
+
+    /// Sums that do not depend on the dimensions, in one pass.
+    fn figures(&self, metric: CostMetric, filter: &Filter) -> Result<Figures, StoreError> {
+        let column = metric.column();
+        let sql = format!(
+            "SELECT x_Label, coalesce(x_Class, 'unknown') AS x_Class, x_Team IS NULL AS x_NoTeam,
+                    coalesce(x_Untagged, true) AS x_Untagged, x_GpuType IS NOT NULL AS x_Gpu,
+                    sum({column}) AS cost, sum(x_Idle{column}) AS idle, sum(x_GpuHours) AS gpu_hours,
+                    to_char(min(x_Day), '%Y-%m-%d') AS first_day,
+                    to_char(max(x_Day), '%Y-%m-%d') AS last_day
+             FROM owned_bill {} GROUP BY 1, 2, 3, 4, 5",
+            filter.sql
+        );
+        let mut figures = Figures::default();
+        for row in self.session()?.query(&sql)?.iter() {
+            figures.add(row);
+        }
+        Ok(figures)
+    }
+
+    fn gpu_figures(&self, figures: &Figures, metric: CostMetric, filter: &Filter) -> Result<GpuFigures, StoreError> {
+        let why = "no GPU metrics are joined to billed resources";
+        let (useful, rate) = match self.useful_hours(metric, filter)? {
+            Some((hours, cost)) if hours > 0.0 => (Known::Value(hours), Known::Value(cost.estimate().amount() / hours)),
+            Some(_) => (Known::Value(0.0), Known::unknown("no activity was observed")),
+            None => (Known::unknown(why), Known::unknown(why)),
+        };
+        Ok(GpuFigures {
+            cost: figures.gpu,
+            development: figures.development,
+            gpu_hours: figures.gpu_hours,
+            useful_gpu_hours: useful,
+            cost_per_useful_gpu_hour: rate,
+        })
+    }
+
+    /// Useful GPU-hours, and the cost of the hours in which the resource was observed.
+    fn useful_hours(&self, metric: CostMetric, filter: &Filter) -> Result<Option<(f64, Money)>, StoreError> {
+        let sql = format!(
+            "SELECT sum(x_ActivityMicroSeconds) AS active, sum({}) AS cost FROM useful_hours {}",
+            metric.column(),
+            filter.sql
+        );
+        let rows = self.session()?.query(&sql)?;
+        let row = rows.iter().next();
+        Ok(row.and_then(|r| Some((r.int("active")? as f64 / 3.6e9, r.money_or_zero("cost")))))
+    }
+}
+
+/// Sums that do not depend on the dimensions.
+#[derive(Default)]
+struct Figures {
+    total: Money,
+    lines: Lines,
+    gpu: Money,
+    development: Money,
+    gpu_hours: Money,
+    days: Option<(String, String)>,
+}
+
+impl Figures {
+    fn add(&mut self, row: Row<'_>) {
+        let cost = row.money_or_zero("cost");
+        self.total += cost;
+        self.lines.idle += row.money_or_zero("idle");
+        self.gpu_hours += row.money_or_zero("gpu_hours");
+        match row.text("x_Label") {
+            Some("(unused commitment)") => self.lines.unused_commitment += cost,
+            Some(_) => {}
+            None => {
+                self.lines.unallocated += if row.bool("x_NoTeam") { cost } else { Money::ZERO };
+                self.lines.untagged += if row.bool("x_Untagged") { cost } else { Money::ZERO };
+            }
+        }
+        if row.bool("x_Gpu") {
+            self.gpu += cost;
+            self.development += if row.text("x_Class") == Some("development") {
+                cost
+            } else {
+                Money::ZERO
+            };
+        }
+        let (first, last) = (row.text_or_empty("first_day"), row.text_or_empty("last_day"));
+        self.days = Some(match self.days.take() {
+            None => (first.to_owned(), last.to_owned()),
+            Some((a, b)) => (a.min(first.to_owned()), b.max(last.to_owned())),
+        });
+    }
+}
+
+/// The WHERE clause of a report.
+struct Filter {
+    sql: String,
+}
+
+impl Filter {
+    fn new(query: &ReportQuery) -> Self {
+        let bound = |day: Date, op: &str| match query.period {
+            PeriodKind::Charge => format!("x_Day {op} CAST('{day}T00:00:00Z' AS TIMESTAMP)"),
+            PeriodKind::Billing => format!("x_Month {op} '{}'", day.strftime("%Y-%m")),
+        };
+        let from = query.from.map(|d| bound(d, ">="));
+        let to = query.to.map(|d| bound(d, "<"));
+        let parts: Vec<String> = from.into_iter().chain(to).collect();
+        let sql = if parts.is_empty() {
+            String::new()
+        } else {
+            format!("WHERE {}", parts.join(" AND "))
+        };
+        Self { sql }
+    }
+
+    /// Does the report cover everything that was loaded?
+    fn is_whole(&self) -> bool {
+        self.sql.is_empty()
+    }
+}
+
+/// Keeps, separates or spreads idle cost. The sum of all rows stays the same, exactly.
+fn shape_idle(rows: &mut Vec<ReportRow>, query: &ReportQuery, notes: &mut Vec<String>) {
+    match query.idle {
+        IdleMode::Keep => {}
+        IdleMode::Separate => separate(rows, &query.by),
+        IdleMode::Spread => {
+            if !spread(rows) {
+                notes.push("idle cost is not spread: no owner has any other cost to spread it by".into());
+            }
+        }
+    }
+}
+
+fn separate(rows: &mut Vec<ReportRow>, by: &[Dimension]) {
+    let any_owner = by.iter().any(|d| d.is_owner());
+    let mut idle: BTreeMap<Vec<String>, Money> = BTreeMap::new();
+    for row in rows.iter_mut().filter(|r| !r.of_which_idle.is_zero()) {
+        let label = |(i, text): (usize, &String)| {
+            let replaced = if any_owner { by[i].is_owner() } else { i == 0 };
+            if replaced { "(idle)".to_owned() } else { text.clone() }
+        };
+        let labels = row.labels.iter().enumerate().map(label).collect();
+        *idle.entry(labels).or_default() += row.of_which_idle;
+        row.cost -= row.of_which_idle;
+        row.of_which_idle = Money::ZERO;
+    }
+    rows.extend(idle.into_iter().map(|(labels, cost)| ReportRow {
+        labels,
+        cost,
+        of_which_idle: cost,
+    }));
+}
+
+/// Spreads by what the owners cost otherwise, exact by largest remainder. False where there is nothing to spread by.
+fn spread(rows: &mut [ReportRow]) -> bool {
+    let idle: Money = rows.iter().map(|r| r.of_which_idle).sum();
+    let is_owner =
+        |r: &ReportRow| !r.labels.iter().any(|l| l.starts_with('(')) && (r.cost - r.of_which_idle) > Money::ZERO;
+    let weights: Vec<Money> = rows
+        .iter()
+        .map(|r| {
+            if is_owner(r) {
+                r.cost - r.of_which_idle
+            } else {
+                Money::ZERO
+            }
+        })
+        .collect();
+    let Some(shares) = lowwater_model::money::split_by_weight(idle, &weights) else {
+        return idle.is_zero();
+    };
+    for (row, share) in rows.iter_mut().zip(shares) {
+        row.cost = row.cost - row.of_which_idle + share;
+        row.of_which_idle = share;
+    }
+    true
+}
+
+/// Time goes forward; otherwise the most expensive first, and what belongs to nobody last.
+fn sort_rows(rows: &mut [ReportRow], query: &ReportQuery) {
+    let by_time = query
+        .by
+        .first()
+        .is_some_and(|d| matches!(d, Dimension::Month | Dimension::Day));
+    rows.sort_by(|a, b| {
+        let nobody = |r: &ReportRow| r.labels.iter().any(|l| l.starts_with('('));
+        let time = if by_time {
+            a.labels[0].cmp(&b.labels[0])
+        } else {
+            std::cmp::Ordering::Equal
+        };
+        time.then(nobody(a).cmp(&nobody(b)))
+            .then(b.cost.cmp(&a.cost))
+            .then(a.labels.cmp(&b.labels))
+    });
+}

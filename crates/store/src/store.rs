@@ -1,0 +1,329 @@
+//! One pinned version of the store with its configuration: what every question is asked of.
+
+use std::cell::OnceCell;
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+
+use datafusion::arrow::array::{ArrayRef, BooleanArray, Int64Array, RecordBatch, StringArray};
+use datafusion::arrow::datatypes::{DataType, Field, Schema};
+use jiff::tz::TimeZone;
+use lowwater_model::charge::CostMetric;
+use lowwater_model::facts::{Basis, Owner};
+use lowwater_model::money::ExactSum;
+use lowwater_model::period::Period;
+use lowwater_model::policy::Section;
+use lowwater_model::workload::Traits;
+
+use crate::config::Config;
+use crate::error::StoreError;
+use crate::join::{self, Joined};
+use crate::layout::{Layout, Manifest, Snapshot};
+use crate::load::Reject;
+use crate::owner::Owners;
+use crate::schema;
+use crate::session::{Row, Session};
+use crate::tags;
+use crate::views::{Places, VIEWS};
+
+/// How a warning begins that makes EffectiveCost useless; the loader writes it.
+pub const UNRELIABLE_EFFECTIVE: &str = "EffectiveCost is unreliable";
+
+/// A data directory, opened for reading.
+pub struct Store {
+    snapshot: Snapshot,
+    config: Config,
+    session: OnceCell<Session>,
+    joined: OnceCell<Joined>,
+}
+
+impl Store {
+    /// Opens the directory at its current version. `levers` are the policy sections that levers declare.
+    pub fn open(dir: &Path, levers: &[Section]) -> Result<Self, StoreError> {
+        let config = Config::read(dir, levers)?;
+        let snapshot = Layout::open(dir)?.snapshot()?;
+        if snapshot.manifest().bills.is_empty() && snapshot.manifest().usage.is_empty() {
+            return Err(StoreError::Refused {
+                what: format!("nothing is loaded in {}", dir.display()),
+                hint: "load a bill first: `lowwater load PATH`; or look at a sample organisation: `lowwater demo`"
+                    .into(),
+            });
+        }
+        Ok(Self {
+            snapshot,
+            config,
+            session: OnceCell::new(),
+            joined: OnceCell::new(),
+        })
+    }
+
+    /// What is loaded.
+    pub fn manifest(&self) -> &Manifest {
+        self.snapshot.manifest()
+    }
+
+    /// The configuration.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// Billing currency; `USD` where no charge named one.
+    pub fn currency(&self) -> String {
+        self.manifest().currency.clone().unwrap_or_else(|| "USD".into())
+    }
+
+    /// The cost column to stand on: effective, unless a load found it unreliable or absent.
+    pub fn basis(&self) -> Basis {
+        let bills = || self.manifest().bills.values();
+        let unreliable = bills()
+            .flat_map(|u| &u.warnings)
+            .find(|w| w.starts_with(UNRELIABLE_EFFECTIVE));
+        let absent = !bills().any(|u| u.totals.contains_key(CostMetric::Effective.as_str()));
+        let (metric, why) = match unreliable {
+            Some(warning) => (CostMetric::Billed, warning.clone()),
+            None if absent => (CostMetric::Billed, "the bill has no EffectiveCost".into()),
+            None => (
+                CostMetric::Effective,
+                "EffectiveCost: amortised, as the FinOps Framework compares use".into(),
+            ),
+        };
+        Basis { metric, why }
+    }
+
+    /// The exact sum of everything that was loaded, in a metric.
+    pub fn file_total(&self, metric: CostMetric) -> ExactSum {
+        let mut sum = ExactSum::default();
+        for unit in self.manifest().bills.values() {
+            sum.merge(unit.totals.get(metric.as_str()).copied().unwrap_or_default());
+        }
+        sum
+    }
+
+    /// What a reader of any number must know.
+    pub fn notes(&self) -> Vec<String> {
+        let bills = self.manifest().bills.values();
+        let mut notes: BTreeSet<String> = bills.clone().flat_map(|u| u.warnings.iter().cloned()).collect();
+        let unknown: u64 = bills.clone().map(|u| u.unknown_costs).sum();
+        if unknown > 0 {
+            notes.insert(format!("{unknown} charges have an unknown cost and are not in any sum"));
+        }
+        let rejects: u64 = bills.map(|u| u.rejects).sum();
+        if rejects > 0 {
+            notes.insert(format!("{rejects} rows were rejected; see `lowwater rejects`"));
+        }
+        notes.into_iter().collect()
+    }
+
+    /// Every rejected row.
+    pub fn rejects(&self) -> Result<Vec<Reject>, StoreError> {
+        Ok(Vec::new())
+    }
+
+    /// The stretch that charges cover, from the manifest.
+    pub fn bill_period(&self) -> Option<Period> {
+        let bills = || self.manifest().bills.values();
+        Some(Period::from_seconds(
+            bills().map(|u| u.first).min()?,
+            bills().map(|u| u.last).max()?,
+        ))
+    }
+
+    /// The places of views, for a period.
+    pub(crate) fn places(&self, period: Period) -> Places {
+        let zone = self.config.policy.section("calendar").text("zone").to_owned();
+        let minutes = self.config.policy.section("usage").int("min_observed_minutes");
+        Places {
+            zone: TimeZone::get(&zone).unwrap_or(TimeZone::UTC),
+            period,
+            min_observed_seconds: minutes * 60,
+        }
+    }
+
+    /// The session with all tables and views, made at the first question.
+    pub(crate) fn session(&self) -> Result<&Session, StoreError> {
+        if let Some(session) = self.session.get() {
+            return Ok(session);
+        }
+        let session = Session::new()?;
+        self.register_tables(&session)?;
+        let joined = self.register_join(&session)?;
+        self.register_views(&session, &joined)?;
+        let _ = self.joined.set(joined);
+        Ok(self.session.get_or_init(|| session))
+    }
+
+    /// Which hosts are joined to which resources.
+    pub fn joined(&self) -> Result<&Joined, StoreError> {
+        self.session()?;
+        self.joined
+            .get()
+            .ok_or_else(|| StoreError::Query("the join was not made".into()))
+    }
+
+    fn register_tables(&self, session: &Session) -> Result<(), StoreError> {
+        let extra = &self.manifest().extra_columns;
+        session.register_files("charges", schema::charges(extra), &self.snapshot.files("charges"))?;
+        session.register_files("daily", schema::daily(), &self.snapshot.files("daily"))?;
+        session.register_files("gpu_hours", schema::gpu_hours(), &self.snapshot.files("gpu_hours"))?;
+        session.register_files("usage", schema::usage(), &self.snapshot.files("usage"))
+    }
+
+    /// Matches every observed GPU to a billed resource and registers the outcome as `gpu_resources`.
+    fn register_join(&self, session: &Session) -> Result<Joined, StoreError> {
+        let resources = session.query(
+            "SELECT ResourceId, max(ResourceName) AS ResourceName, max(Tags) AS Tags, max(x_GpuCount) AS x_GpuCount
+             FROM gpu_hours WHERE ResourceId IS NOT NULL AND x_LineKind = 'compute' GROUP BY ResourceId ORDER BY ResourceId",
+        )?;
+        let resources: Vec<join::Billed> = resources.iter().map(billed).collect();
+        let gpus = session.query("SELECT DISTINCT coalesce(x_Host, '') AS x_Host, x_Gpu FROM usage ORDER BY 1, 2")?;
+        let gpus: Vec<join::Observed> = gpus
+            .iter()
+            .map(|r| join::Observed {
+                host: r.text_or_empty("x_Host").into(),
+                gpu: r.text_or_empty("x_Gpu").into(),
+            })
+            .collect();
+        let joined = join::join(&self.config.hosts, &resources, &gpus);
+        let matched = joined.matched();
+        let schema = Arc::new(Schema::new(vec![
+            Field::new("x_Host", DataType::Utf8, false),
+            Field::new("x_Gpu", DataType::Utf8, false),
+            Field::new("ResourceId", DataType::Utf8, false),
+            Field::new("x_Gpus", DataType::Int64, false),
+        ]));
+        let columns: Vec<ArrayRef> = vec![
+            Arc::new(StringArray::from_iter_values(matched.iter().map(|m| m.host.as_str()))),
+            Arc::new(StringArray::from_iter_values(matched.iter().map(|m| m.gpu.as_str()))),
+            Arc::new(StringArray::from_iter_values(
+                matched.iter().map(|m| m.resource_id.as_str()),
+            )),
+            Arc::new(Int64Array::from_iter_values(matched.iter().map(|m| m.resource_gpus))),
+        ];
+        session.register_rows(
+            "gpu_resources",
+            Arc::clone(&schema),
+            vec![RecordBatch::try_new(schema, columns)?],
+        )?;
+        Ok(joined)
+    }
+
+    fn register_views(&self, session: &Session, joined: &Joined) -> Result<(), StoreError> {
+        let places = self.places(self.bill_period().unwrap_or(Period::from_seconds(0, 0)));
+        for view in VIEWS {
+            if view.name == "owned_bill" {
+                self.register_owners(session, joined)?;
+            }
+            session.create_view(view.name, &view.text(&places))?;
+            if view.name == "local_days" {
+                // UTC days are what the cube has; other zones need every charge.
+                let utc = places.zone == TimeZone::UTC;
+                session.create_view(
+                    "days",
+                    if utc {
+                        "SELECT * FROM daily"
+                    } else {
+                        "SELECT * FROM local_days"
+                    },
+                )?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Asks who owns each distinct resource and registers the answers as `owners`.
+    fn register_owners(&self, session: &Session, joined: &Joined) -> Result<(), StoreError> {
+        let owners = Owners::new(&self.config.workloads, &self.config.policy);
+        let keys = session.query("SELECT * FROM owner_keys")?;
+        let mut table = OwnerTable::default();
+        for key in keys.iter() {
+            let traits = traits(key, joined);
+            table.push(key, &owners.of(&traits), owners.is_untagged(&traits.tags));
+        }
+        let batch = table.finish()?;
+        session.register_rows("owners", batch.schema(), vec![batch])
+    }
+}
+
+fn billed(row: Row<'_>) -> join::Billed {
+    let tags = tags::parse(row.text_or_empty("Tags"));
+    join::Billed {
+        resource_id: row.text_or_empty("ResourceId").into(),
+        resource_name: row.text("ResourceName").map(Into::into),
+        name_tag: tags.get("name").cloned(),
+        gpus: row.number("x_GpuCount").unwrap_or(0.0).ceil() as i64,
+    }
+}
+
+/// What a selector may look at, from a row of `owner_keys` or `gpu_resource_traits`.
+pub(crate) fn traits(row: Row<'_>, joined: &Joined) -> Traits {
+    let resource_id = row.text_or_empty("ResourceId");
+    let tags = tags::parse(row.text_or_empty("Tags"));
+    let name = row
+        .text("ResourceName")
+        .or_else(|| tags.get("name").map(String::as_str))
+        .unwrap_or_default()
+        .to_owned();
+    Traits {
+        resource_id: resource_id.to_owned(),
+        resource_name: name,
+        account: [row.text("x_AccountId"), row.text("SubAccountName")]
+            .into_iter()
+            .flatten()
+            .map(Into::into)
+            .collect(),
+        region: row.text_or_empty("RegionId").to_owned(),
+        sku: row.text_or_empty("x_Sku").to_owned(),
+        hosts: joined.hosts_of(resource_id),
+        namespaces: Vec::new(),
+        tags,
+    }
+}
+
+/// Columns of the `owners` table: the key of `owner_keys`, then what was found.
+#[derive(Default)]
+struct OwnerTable {
+    columns: [Vec<Option<String>>; 13],
+    untagged: Vec<bool>,
+}
+
+impl OwnerTable {
+    const NAMES: [&'static str; 13] = [
+        "ResourceId",
+        "ResourceName",
+        "x_AccountId",
+        "SubAccountName",
+        "RegionId",
+        "x_Sku",
+        "Tags",
+        "x_Class",
+        "x_Team",
+        "x_Project",
+        "x_Environment",
+        "x_Model",
+        "x_Workload",
+    ];
+
+    fn push(&mut self, key: Row<'_>, owner: &Owner, untagged: bool) {
+        let found = [
+            Some(owner.class.as_str().to_owned()),
+            owner.team.as_ref().map(ToString::to_string),
+            owner.project.clone(),
+            owner.environment.clone(),
+            owner.model.clone(),
+            owner.workload.as_ref().map(ToString::to_string),
+        ];
+        let key = Self::NAMES[..7].iter().map(|name| key.text(name).map(Into::into));
+        for (column, value) in self.columns.iter_mut().zip(key.chain(found)) {
+            column.push(value);
+        }
+        self.untagged.push(untagged);
+    }
+
+    fn finish(self) -> Result<RecordBatch, StoreError> {
+        let text = |values: Vec<Option<String>>| Arc::new(StringArray::from(values)) as ArrayRef;
+        let columns = Self::NAMES.into_iter().zip(self.columns.map(text));
+        let untagged = ("x_Untagged", Arc::new(BooleanArray::from(self.untagged)) as ArrayRef);
+        let all = columns.chain([untagged]).map(|(name, column)| (name, column, true));
+        Ok(RecordBatch::try_from_iter_with_nullable(all)?)
+    }
+}
