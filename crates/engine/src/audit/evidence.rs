@@ -1,6 +1,6 @@
 //! Rules on evidence: what was not measured is never acted on, and a schedule covers what is needed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::civil::{DateTime, Weekday};
 use jiff::tz::TimeZone;
@@ -35,12 +35,13 @@ fn settings(case: Case<'_>, step: &Step, resource: &Resource) -> Settings {
     )
 }
 
-/// Is the hour in a run of a compute line?
-fn is_billed(resource: &Resource, hour: i64) -> bool {
+/// The hours for which a compute line has seconds or a cost.
+fn billed_hours(resource: &Resource) -> BTreeSet<i64> {
     let compute = resource.lines.iter().filter(|line| line.kind == LineKind::Compute);
-    compute
-        .flat_map(|line| &line.runs)
-        .any(|run| run.start.0 <= hour && hour < run.start.0 + i64::from(run.hours))
+    let runs = compute.flat_map(|line| &line.runs);
+    runs.filter(|run| run.seconds > 0 || !run.cost.is_zero())
+        .flat_map(|run| run.start.0..run.start.0 + i64::from(run.hours))
+        .collect()
 }
 
 /// Nothing happened in that hour, and everything that could have shown it was measured.
@@ -90,9 +91,10 @@ fn stopped(case: Case<'_>, step: &Step, stop: &Stop, report: &mut Report) {
     report.demand(hours.end - first >= need, "measured", &at, || {
         format!("it was idle for {} hours, the policy wants {need}", hours.end - first)
     });
+    let billed = billed_hours(resource);
     let loud = (first.max(hours.start)..hours.end).find(|hour| {
         let seen = resource.usage.at(Hour(*hour));
-        !is_billed(resource, *hour) || !seen.is_some_and(|seen| is_quiet(resource, seen, &settings))
+        !billed.contains(hour) || !seen.is_some_and(|seen| is_quiet(resource, seen, &settings))
     });
     report.demand(loud.is_none(), "measured", &at, || {
         format!(
@@ -167,7 +169,7 @@ fn watched(case: Case<'_>, step: &Step, member: &Resource, report: &mut Report) 
         format!("{} was never observed", member.id)
     });
     let Some(first) = first else { return };
-    let billed: Vec<i64> = (first..history.end).filter(|hour| is_billed(member, *hour)).collect();
+    let billed: Vec<i64> = billed_hours(member).range(first..history.end).copied().collect();
     let seen = billed
         .iter()
         .filter(|hour| member.usage.at(Hour(**hour)).is_some_and(is_known))
@@ -216,7 +218,7 @@ fn covered(case: Case<'_>, step: &Step, set: &SetSchedule, members: &[&Resource]
 
 fn without_holidays(schedule: &Schedule) -> Schedule {
     Schedule {
-        holiday_dates: std::collections::BTreeSet::new(),
+        holiday_dates: BTreeSet::new(),
         ..schedule.clone()
     }
 }
