@@ -1,6 +1,7 @@
 //! Bills, metrics and prices: load, keep, query. The only crate that knows Arrow, Parquet and DataFusion.
 
 pub mod config;
+pub mod coverage;
 pub mod csv;
 pub mod error;
 pub mod facts;
