@@ -30,7 +30,7 @@ const REGISTRIES: &[Registry] = &[
     Registry {
         folder: "crates/store/src/sql",
         ending: ".sql",
-        list: "crates/store/src/sql.rs",
+        list: "crates/store/src/views.rs",
         list_macro: "views",
         page: "docs/reference/views.md",
         hidden: &[],
