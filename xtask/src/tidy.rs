@@ -56,7 +56,8 @@ macro_rules! checks {
 }
 
 checks! {
-    dependencies, directions, grain, leaks, links, manifests, markers, money, names, prints, registries, sizes, unwraps,
+    dependencies, directions, grain, leaks, links, manifests, markers, money, names, prints, registries, sizes, skips,
+    unwraps,
 }
 
 /// Runs every check on the project.
