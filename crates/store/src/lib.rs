@@ -17,3 +17,6 @@ pub mod session;
 pub mod store;
 pub mod tags;
 pub mod views;
+
+#[cfg(test)]
+mod shared;
