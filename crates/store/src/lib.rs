@@ -4,6 +4,7 @@ pub mod config;
 pub mod coverage;
 pub mod csv;
 pub mod error;
+pub mod export;
 pub mod facts;
 pub mod format;
 pub mod input;

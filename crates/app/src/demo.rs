@@ -1,0 +1,134 @@
+//! A seeded sample organisation, written as the files that a real one would have.
+//!
+//! Fernhollow Robotics is invented. The generator is pure: the same seed gives the same bytes on every machine.
+
+mod bill;
+mod clock;
+mod commitments;
+mod dice;
+mod files;
+mod machine;
+mod metrics;
+mod notebooks;
+mod places;
+mod prices;
+mod rest;
+mod serving;
+mod training;
+
+use std::path::Path;
+
+use lowwater_store::error::StoreError;
+use lowwater_store::export::Written;
+
+use bill::Bill;
+use clock::MONTHS;
+use machine::Machine;
+use metrics::Measured;
+use places::{CLOUDS, Cloud};
+use rest::Meter;
+
+pub use machine::{State, Truth};
+
+/// Everything that the sample has, before it is written.
+pub struct Organisation {
+    seed: u64,
+    /// Billed machines.
+    machines: Vec<Machine>,
+    /// Measured, and on nobody's bill.
+    unbilled: Vec<Machine>,
+    meters: Vec<Meter>,
+    /// Requests a minute of the chat service, by hour.
+    chat_requests: Vec<i64>,
+}
+
+/// One bill as it was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BillFile {
+    /// Cloud id.
+    pub cloud: &'static str,
+    /// Billing month.
+    pub month: &'static str,
+    /// Its rows and their sums.
+    pub written: Written,
+}
+
+/// What was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DemoSummary {
+    /// One a cloud and month, in order.
+    pub bills: Vec<BillFile>,
+    /// Size of the metrics.
+    pub measured: Measured,
+    /// What is true of each machine, by ResourceId; what a tool should find out.
+    pub truth: Vec<(String, Truth)>,
+}
+
+impl DemoSummary {
+    /// Rows of all bills.
+    pub fn rows(&self) -> u64 {
+        self.bills.iter().map(|b| b.written.rows).sum()
+    }
+}
+
+impl Organisation {
+    /// The organisation of that seed.
+    pub fn new(seed: u64) -> Self {
+        let mut machines = training::machines(seed);
+        machines.extend(notebooks::machines(seed));
+        machines.extend(serving::machines(seed));
+        machines.extend(rest::machines(seed));
+        Self {
+            seed,
+            meters: rest::meters(seed, &machines),
+            machines,
+            unbilled: rest::unbilled(seed),
+            chat_requests: serving::chat_requests(seed),
+        }
+    }
+
+    /// What is true of each machine, by ResourceId.
+    pub fn truth(&self) -> Vec<(String, Truth)> {
+        self.machines.iter().map(|m| (m.id.clone(), m.truth)).collect()
+    }
+
+    fn write_bills(&self, cloud: &'static Cloud, dir: &Path) -> Result<Vec<BillFile>, StoreError> {
+        let dir = dir.join("bills").join(cloud.id);
+        std::fs::create_dir_all(&dir).map_err(StoreError::io(&dir))?;
+        let bill = Bill::new(self, cloud);
+        let write = |month: clock::Month| {
+            Ok(BillFile {
+                cloud: cloud.id,
+                month: month.name,
+                written: bill.write(month, &dir.join(format!("{}.parquet", month.name)))?,
+            })
+        };
+        MONTHS.into_iter().map(write).collect()
+    }
+}
+
+/// Writes the sample organisation of that seed into a directory: `bills`, `metrics` and the small files of a user.
+pub fn write(dir: &Path, seed: u64) -> Result<DemoSummary, StoreError> {
+    let organisation = Organisation::new(seed);
+    std::fs::create_dir_all(dir).map_err(StoreError::io(dir))?;
+    files::write(&organisation, dir)?;
+    // The largest bill and everything else take about the same time.
+    let (largest, others) = (CLOUDS[0], &CLOUDS[1..]);
+    let (bills, measured) = std::thread::scope(|scope| {
+        let first = scope.spawn(|| organisation.write_bills(largest, dir));
+        let measured = metrics::write(&organisation, &dir.join("metrics"));
+        let mut bills = vec![];
+        for cloud in others {
+            bills.push(organisation.write_bills(cloud, dir));
+        }
+        let first = first.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        bills.insert(0, first);
+        (bills, measured)
+    });
+    let bills: Vec<Vec<BillFile>> = bills.into_iter().collect::<Result<_, _>>()?;
+    Ok(DemoSummary {
+        bills: bills.into_iter().flatten().collect(),
+        measured: measured?,
+        truth: organisation.truth(),
+    })
+}

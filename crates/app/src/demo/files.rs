@@ -1,0 +1,67 @@
+//! The small files that a user would write: workloads, policy, holidays, offers, hosts, a request curve.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use lowwater_store::error::StoreError;
+
+use super::Organisation;
+use super::clock::stamps;
+use super::metrics::gpu_name;
+
+const WORKLOADS: &str = include_str!("workloads.toml");
+const POLICY: &str = include_str!("policy.toml");
+const HOLIDAYS: &str = include_str!("holidays.csv");
+const OFFERS: &str = include_str!("offers.csv");
+const README: &str = include_str!("README.md");
+
+/// Writes them all.
+pub fn write(organisation: &Organisation, dir: &Path) -> Result<(), StoreError> {
+    let curves = dir.join("curves");
+    std::fs::create_dir_all(&curves).map_err(StoreError::io(&curves))?;
+    let files = [
+        ("README.md", README),
+        ("workloads.toml", WORKLOADS),
+        ("policy.toml", POLICY),
+        ("holidays.csv", HOLIDAYS),
+        ("offers.csv", OFFERS),
+        ("hosts.csv", &hosts(organisation)),
+        ("curves/chat.csv", &chat_curve(organisation)),
+    ];
+    for (name, text) in files {
+        let path = dir.join(name);
+        std::fs::write(&path, text).map_err(StoreError::io(&path))?;
+    }
+    Ok(())
+}
+
+/// Hosts whose names say nothing of the billed resource, and GPUs that only their UUID names.
+fn hosts(organisation: &Organisation) -> String {
+    let mut text = String::from("host,resource_id\n");
+    for machine in &organisation.machines {
+        let Some(host) = &machine.host else {
+            continue;
+        };
+        let first_label = host.split('.').next().unwrap_or_default();
+        if first_label == machine.name || *host == machine.id {
+            continue;
+        }
+        let named: Vec<String> = if machine.names_gpus_by_uuid {
+            (0..machine.gpus()).map(|gpu| gpu_name(organisation.seed, machine, gpu)).collect()
+        } else {
+            vec![host.clone()]
+        };
+        for name in named {
+            let _ = writeln!(text, "{name},{}", machine.id);
+        }
+    }
+    text
+}
+
+fn chat_curve(organisation: &Organisation) -> String {
+    let mut text = String::from("time,requests_per_minute,input_tokens_mean,output_tokens_mean\n");
+    for (stamp, requests) in stamps().iter().zip(&organisation.chat_requests) {
+        let _ = writeln!(text, "{stamp},{requests},410,265");
+    }
+    text
+}
