@@ -338,10 +338,7 @@ fn texts_of(column: &str, lines: &[Line], invoice: &Invoice) -> Option<ArrayRef>
 }
 
 fn kind(column: &str) -> Kind {
-    FOCUS
-        .iter()
-        .find(|c| c.name == column)
-        .map_or(Kind::Text, |c| c.kind)
+    FOCUS.iter().find(|c| c.name == column).map_or(Kind::Text, |c| c.kind)
 }
 
 /// Texts go in as dictionaries, because that is how they are held; in the file they are plain text.
@@ -480,7 +477,11 @@ mod tests {
         assert_eq!(text("Tags", 1), None);
         assert_eq!(text("InvoiceId", 1).as_deref(), Some("INV-1"));
         let number = |name: &str, row: usize| {
-            let column = batch.column_by_name(name).unwrap().as_primitive::<Decimal128Type>().clone();
+            let column = batch
+                .column_by_name(name)
+                .unwrap()
+                .as_primitive::<Decimal128Type>()
+                .clone();
             column.is_valid(row).then(|| column.value(row))
         };
         assert_eq!(number("BilledCost", 0), Some(10));
@@ -499,10 +500,14 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         for column in ["x_Team", "BilledCost", "ServiceProviderName"] {
             let lines = [Line::default().with(column, "1")];
-            let error = FocusFile::create(&dir.path().join("a"), invoice(), &lines).err().unwrap();
+            let error = FocusFile::create(&dir.path().join("a"), invoice(), &lines)
+                .err()
+                .unwrap();
             assert!(error.to_string().contains(column));
         }
-        let error = FocusFile::create(&dir.path().join("no/a"), invoice(), &[]).err().unwrap();
+        let error = FocusFile::create(&dir.path().join("no/a"), invoice(), &[])
+            .err()
+            .unwrap();
         assert!(matches!(error, StoreError::Io { .. }));
     }
 
@@ -510,7 +515,10 @@ mod tests {
     fn quantities_are_exact() {
         let price = Money::parse("20.6401816").unwrap();
         assert_eq!(Quantity::hours_of_seconds(3600).at(price), price);
-        assert_eq!(Quantity::hours_of_seconds(9).at(price), Money::parse("0.051600454").unwrap());
+        assert_eq!(
+            Quantity::hours_of_seconds(9).at(price),
+            Money::parse("0.051600454").unwrap()
+        );
         assert_eq!(Quantity::millionths(1_500_000).at(Money::whole(2)), Money::whole(3));
     }
 

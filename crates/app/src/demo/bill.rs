@@ -130,7 +130,11 @@ impl<'a> Bill<'a> {
                 file.push(charge)?;
             }
         }
-        for (monthly, line) in self.monthly.iter().filter(|(m, _)| m.month.is_none_or(|only| only == month.name)) {
+        for (monthly, line) in self
+            .monthly
+            .iter()
+            .filter(|(m, _)| m.month.is_none_or(|only| only == month.name))
+        {
             let amount = monthly.amount(file.written().costs.billed);
             file.push(Charge {
                 line: *line,
@@ -324,7 +328,9 @@ fn instance_line(machine: &Machine) -> Line {
 fn sku_line(line: Line, machine: &Machine) -> Line {
     let line = line.with("SkuMeter", "Compute");
     if machine.place.cloud.id == "nebius" {
-        return line.with("SkuId", machine.sku).with("SkuPriceId", format!("{}/hour", machine.sku));
+        return line
+            .with("SkuId", machine.sku)
+            .with("SkuPriceId", format!("{}/hour", machine.sku));
     }
     let details = match find_sku(machine.sku) {
         Some(fact) => format!(
@@ -389,7 +395,10 @@ fn commitment_line(commitment: &Commitment) -> Line {
         .with("ServiceCategory", "Compute")
         .with("ServiceSubcategory", "Virtual Machines")
         .with("SkuMeter", "Commitment")
-        .with("SkuPriceDetails", r#"{"x_PurchaseTerm":"1yr","x_PaymentOption":"NoUpfront"}"#)
+        .with(
+            "SkuPriceDetails",
+            r#"{"x_PurchaseTerm":"1yr","x_PaymentOption":"NoUpfront"}"#,
+        )
         .with("PricingUnit", "Hours");
     numbered(commitment_texts(line, commitment), commitment.name)
 }

@@ -55,26 +55,37 @@ pub fn commitments(cloud: &Cloud) -> Vec<Commitment> {
         // Bought for three of four nodes, which stand still between runs: the under-used one.
         commitment(
             &AWS,
-            ("arn:aws:savingsplans::100200300400:savingsplan/5b6f0c2e-p4d", "sp-p4d-us-west-2"),
+            (
+                "arn:aws:savingsplans::100200300400:savingsplan/5b6f0c2e-p4d",
+                "sp-p4d-us-west-2",
+            ),
             (RESEARCH_WEST, "p4d.24xlarge", 3),
             62,
         ),
         // Covers eight of the notebooks that are left on: what it covers saves no cash when it stops.
         commitment(
             &AWS,
-            ("arn:aws:savingsplans::100200300400:savingsplan/91d2a7c4-g5", "sp-g5-us-east-1"),
+            (
+                "arn:aws:savingsplans::100200300400:savingsplan/91d2a7c4-g5",
+                "sp-g5-us-east-1",
+            ),
             (DEVELOPMENT_EAST, "g5.2xlarge", 8),
             66,
         ),
         commitment(
             &GCP,
-            ("projects/fernhollow-chat/regions/us-central1/commitments/chat-base", "cud-chat-base"),
+            (
+                "projects/fernhollow-chat/regions/us-central1/commitments/chat-base",
+                "cud-chat-base",
+            ),
             (CHAT, "a2-highgpu-1g", 8),
             63,
         ),
     ];
     let all = all.into_iter().flatten();
-    all.filter(|(of, _)| of.id == cloud.id).map(|(_, commitment)| commitment).collect()
+    all.filter(|(of, _)| of.id == cloud.id)
+        .map(|(_, commitment)| commitment)
+        .collect()
 }
 
 fn commitment(

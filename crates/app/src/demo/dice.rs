@@ -37,7 +37,9 @@ impl Dice {
 
     /// So many letters and digits, of the first `base` of 0-9 and a-z.
     pub fn word(&mut self, length: usize, base: u32) -> String {
-        (0..length).filter_map(|_| char::from_digit(self.below(base), base)).collect()
+        (0..length)
+            .filter_map(|_| char::from_digit(self.below(base), base))
+            .collect()
     }
 }
 

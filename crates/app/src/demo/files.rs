@@ -47,7 +47,9 @@ fn hosts(organisation: &Organisation) -> String {
             continue;
         }
         let named: Vec<String> = if machine.names_gpus_by_uuid {
-            (0..machine.gpus()).map(|gpu| gpu_name(organisation.seed, machine, gpu)).collect()
+            (0..machine.gpus())
+                .map(|gpu| gpu_name(organisation.seed, machine, gpu))
+                .collect()
         } else {
             vec![host.clone()]
         };

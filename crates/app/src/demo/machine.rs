@@ -141,7 +141,8 @@ impl Machine {
     /// With tags.
     #[must_use]
     pub fn tagged(mut self, tags: &[(&'static str, &str)]) -> Self {
-        self.tags.extend(tags.iter().map(|(key, value)| (*key, (*value).to_owned())));
+        self.tags
+            .extend(tags.iter().map(|(key, value)| (*key, (*value).to_owned())));
         self
     }
 
@@ -235,6 +236,9 @@ mod tests {
         let machine = Machine::new(CHAT, "a2-highgpu-1g", "a", &mut Dice::new(3, "x"));
         assert_eq!(machine.gpus(), 1);
         assert_eq!(machine.accelerator().unwrap().accelerator.as_str(), "A100-40");
-        assert_eq!(Machine::new(CHAT, "e2-standard-4", "a", &mut Dice::new(3, "x")).gpus(), 0);
+        assert_eq!(
+            Machine::new(CHAT, "e2-standard-4", "a", &mut Dice::new(3, "x")).gpus(),
+            0
+        );
     }
 }

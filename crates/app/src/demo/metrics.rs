@@ -247,7 +247,10 @@ const FREE: usize = 3;
 
 /// Metrics of the exporter in the order of its text: name, help.
 const METRICS: [(&str, &str); 4] = [
-    ("DCGM_FI_PROF_GR_ENGINE_ACTIVE", "Ratio of time the graphics engine is active."),
+    (
+        "DCGM_FI_PROF_GR_ENGINE_ACTIVE",
+        "Ratio of time the graphics engine is active.",
+    ),
     ("DCGM_FI_DEV_POWER_USAGE", "Power draw (in W)."),
     ("DCGM_FI_DEV_FB_USED", "Framebuffer memory used (in MiB)."),
     ("DCGM_FI_DEV_FB_FREE", "Framebuffer memory free (in MiB)."),

@@ -63,10 +63,7 @@ const ABANDONED: [(&str, State); 5] = [
             since: SEPTEMBER.day(28),
         },
     ),
-    (
-        "nb-lax-04",
-        State::Idle { since: OCTOBER.day(2) },
-    ),
+    ("nb-lax-04", State::Idle { since: OCTOBER.day(2) }),
     (
         "nb-lax-15",
         State::IdleMemoryHeld {
@@ -92,14 +89,23 @@ pub fn machines(seed: u64) -> Vec<Machine> {
 impl Site {
     fn machines(&self, seed: u64) -> Vec<Machine> {
         let clock = local(self.zone);
-        (1..=self.people).map(|number| self.notebook(seed, number, &clock)).collect()
+        (1..=self.people)
+            .map(|number| self.notebook(seed, number, &clock))
+            .collect()
     }
 
     fn notebook(&self, seed: u64, number: usize, clock: &[LocalHour]) -> Machine {
         let name = format!("{}-{number:02}", self.prefix);
         let mut dice = Dice::new(seed, &name);
-        let state = ABANDONED.iter().find(|(n, _)| *n == name).map_or(State::LeftOn, |a| a.1);
-        let team = if number <= self.teams.0 { self.teams.1 } else { self.teams.2 };
+        let state = ABANDONED
+            .iter()
+            .find(|(n, _)| *n == name)
+            .map_or(State::LeftOn, |a| a.1);
+        let team = if number <= self.teams.0 {
+            self.teams.1
+        } else {
+            self.teams.2
+        };
         let mut machine = Machine::new(self.place, "g5.2xlarge", &name, &mut dice)
             .tagged(&[
                 ("team", team),
@@ -190,7 +196,11 @@ impl Person {
     fn plan(&self, at: LocalHour, holidays: &[Date], dice: &mut Dice) -> Plan {
         let away = (at.day - self.away.0).get_days();
         let is_away = (0..self.away.1).contains(&away) || holidays.contains(&at.day);
-        let chance = if at.is_weekend() { self.weekends } else { self.attendance };
+        let chance = if at.is_weekend() {
+            self.weekends
+        } else {
+            self.attendance
+        };
         if is_away || !dice.chance(chance) {
             return Plan::default();
         }
@@ -209,7 +219,11 @@ impl Person {
         let in_evening = (plan.evening.0..plan.evening.1).contains(&hour);
         let has_kernel = hour >= plan.work.0 && plan.keeps_kernel && plan.work.1 > 0;
         if !at_work && !in_evening {
-            return if has_kernel { Work::held(1, self.memory_mib) } else { Work::NONE };
+            return if has_kernel {
+                Work::held(1, self.memory_mib)
+            } else {
+                Work::NONE
+            };
         }
         // People read and talk too; over lunch more than else.
         let busy = dice.chance(if hour == 12 { 400 } else { 820 });
@@ -288,7 +302,11 @@ mod tests {
         let notebooks: Vec<&Machine> = fleet.iter().filter(|m| m.name.starts_with("nb-")).collect();
         assert_eq!(notebooks.len(), 50);
         assert_eq!(notebooks.iter().filter(|m| m.tags["site"] == "berlin").count(), 30);
-        assert!(fleet.iter().all(|m| m.runs.hours() == HOURS as f64 && m.work.len() == HOURS));
+        assert!(
+            fleet
+                .iter()
+                .all(|m| m.runs.hours() == HOURS as f64 && m.work.len() == HOURS)
+        );
     }
 
     #[test]
@@ -296,7 +314,11 @@ mod tests {
         for site in &SITES {
             let clock = local(site.zone);
             let mut of = [0.0; 3];
-            let fleet: Vec<Machine> = site.machines(5).into_iter().filter(|m| m.truth.state == State::LeftOn).collect();
+            let fleet: Vec<Machine> = site
+                .machines(5)
+                .into_iter()
+                .filter(|m| m.truth.state == State::LeftOn)
+                .collect();
             for machine in &fleet {
                 of[0] += active(machine, &clock, |l| !l.is_weekend() && (10..17).contains(&l.hour));
                 of[1] += active(machine, &clock, |l| l.hour < 7 || l.hour == 23);
@@ -335,7 +357,11 @@ mod tests {
                 other => unreachable!("{other:?}"),
             };
             assert!(machine.work[..since].iter().any(|w| w.activity > 0), "{name}");
-            assert!(machine.work[since..].iter().all(|w| w.activity == 0 && w.memory_mib == memory));
+            assert!(
+                machine.work[since..]
+                    .iter()
+                    .all(|w| w.activity == 0 && w.memory_mib == memory)
+            );
             assert!(HOURS - since >= 14 * 24, "{name} is idle for less than two weeks");
             assert_eq!(machine.measures_power, !matches!(state, State::IdlePowerUnknown { .. }));
         }

@@ -95,8 +95,8 @@ fn unowned_gpus(seed: u64) -> Vec<Machine> {
     (1..=4)
         .map(|number| {
             let mut dice = Dice::new(seed, &format!("unowned-{number}"));
-            let mut machine = Machine::new(DEVELOPMENT_EAST, "g5.xlarge", "", &mut dice)
-                .truth(Class::Unknown, State::Unowned);
+            let mut machine =
+                Machine::new(DEVELOPMENT_EAST, "g5.xlarge", "", &mut dice).truth(Class::Unknown, State::Unowned);
             machine.host = (number <= 2).then(|| machine.id.clone());
             machine.work = clock
                 .iter()
@@ -271,32 +271,170 @@ struct Tap(
 );
 
 const TAPS: [Tap; 26] = [
-    Tap(RESEARCH_EAST, "fernhollow-datasets", S3, Amount::Kept(186_000, 240), Some(("perception", "data-prep"))),
-    Tap(RESEARCH_WEST, "fernhollow-checkpoints", S3, Amount::Kept(92_000, 900), Some(("language", "pretrain-vla"))),
-    Tap(RESEARCH_EAST, "fernhollow-sim-runs", S3, Amount::Kept(61_000, 400), Some(("simulation", "pretrain-sim"))),
-    Tap(SERVING_EAST, "fernhollow-index", S3, Amount::Kept(9_400, 120), Some(("platform", "search"))),
-    Tap(DEVELOPMENT_EAST, "fernhollow-scratch", S3, Amount::Kept(44_000, 300), None),
-    Tap(RESEARCH_EAST, "fernhollow-datasets", S3_REQUESTS, Amount::Daily(5_400_000), Some(("perception", "data-prep"))),
-    Tap(RESEARCH_WEST, "fernhollow-checkpoints", S3_REQUESTS, Amount::Daily(320_000), Some(("language", "pretrain-vla"))),
-    Tap(RESEARCH_EAST, "igw-research-east", AWS_OUT, Amount::Hourly(6_500), Some(("perception", "data-prep"))),
-    Tap(RESEARCH_WEST, "igw-research-west", AWS_OUT, Amount::Hourly(3_200), Some(("language", "pretrain-vla"))),
-    Tap(SERVING_EAST, "igw-serving", AWS_OUT, Amount::Hourly(14_000), Some(("platform", "search"))),
-    Tap(SHARED_EAST, "nat-shared", NAT, Amount::Always, Some(("platform", "kubernetes"))),
-    Tap(SHARED_EAST, "nat-shared", NAT_BYTES, Amount::Hourly(38_000), Some(("platform", "kubernetes"))),
+    Tap(
+        RESEARCH_EAST,
+        "fernhollow-datasets",
+        S3,
+        Amount::Kept(186_000, 240),
+        Some(("perception", "data-prep")),
+    ),
+    Tap(
+        RESEARCH_WEST,
+        "fernhollow-checkpoints",
+        S3,
+        Amount::Kept(92_000, 900),
+        Some(("language", "pretrain-vla")),
+    ),
+    Tap(
+        RESEARCH_EAST,
+        "fernhollow-sim-runs",
+        S3,
+        Amount::Kept(61_000, 400),
+        Some(("simulation", "pretrain-sim")),
+    ),
+    Tap(
+        SERVING_EAST,
+        "fernhollow-index",
+        S3,
+        Amount::Kept(9_400, 120),
+        Some(("platform", "search")),
+    ),
+    Tap(
+        DEVELOPMENT_EAST,
+        "fernhollow-scratch",
+        S3,
+        Amount::Kept(44_000, 300),
+        None,
+    ),
+    Tap(
+        RESEARCH_EAST,
+        "fernhollow-datasets",
+        S3_REQUESTS,
+        Amount::Daily(5_400_000),
+        Some(("perception", "data-prep")),
+    ),
+    Tap(
+        RESEARCH_WEST,
+        "fernhollow-checkpoints",
+        S3_REQUESTS,
+        Amount::Daily(320_000),
+        Some(("language", "pretrain-vla")),
+    ),
+    Tap(
+        RESEARCH_EAST,
+        "igw-research-east",
+        AWS_OUT,
+        Amount::Hourly(6_500),
+        Some(("perception", "data-prep")),
+    ),
+    Tap(
+        RESEARCH_WEST,
+        "igw-research-west",
+        AWS_OUT,
+        Amount::Hourly(3_200),
+        Some(("language", "pretrain-vla")),
+    ),
+    Tap(
+        SERVING_EAST,
+        "igw-serving",
+        AWS_OUT,
+        Amount::Hourly(14_000),
+        Some(("platform", "search")),
+    ),
+    Tap(
+        SHARED_EAST,
+        "nat-shared",
+        NAT,
+        Amount::Always,
+        Some(("platform", "kubernetes")),
+    ),
+    Tap(
+        SHARED_EAST,
+        "nat-shared",
+        NAT_BYTES,
+        Amount::Hourly(38_000),
+        Some(("platform", "kubernetes")),
+    ),
     Tap(DEVELOPMENT_EAST, "nat-development", NAT, Amount::Always, None),
-    Tap(DEVELOPMENT_EAST, "nat-development", NAT_BYTES, Amount::Hourly(11_000), None),
-    Tap(SERVING_EAST, "lb-search", BALANCER, Amount::Always, Some(("platform", "search"))),
-    Tap(SHARED_EAST, "eks-main", EKS, Amount::Always, Some(("platform", "kubernetes"))),
-    Tap(SHARED_EAST, "logs-main", LOGS, Amount::Hourly(2_300), Some(("platform", "kubernetes"))),
-    Tap(CHAT, "fernhollow-conversations", GCS, Amount::Kept(18_500, 350), Some(("assistant", "chat"))),
-    Tap(MODELS, "fernhollow-models", GCS, Amount::Kept(26_000, 150), Some(("platform", "small-models"))),
-    Tap(CHAT, "net-chat", GCP_INTERNET, Amount::Hourly(21_000), Some(("assistant", "chat"))),
-    Tap(CODE, "net-code", GCP_INTERNET, Amount::Hourly(5_200), Some(("platform", "code"))),
+    Tap(
+        DEVELOPMENT_EAST,
+        "nat-development",
+        NAT_BYTES,
+        Amount::Hourly(11_000),
+        None,
+    ),
+    Tap(
+        SERVING_EAST,
+        "lb-search",
+        BALANCER,
+        Amount::Always,
+        Some(("platform", "search")),
+    ),
+    Tap(
+        SHARED_EAST,
+        "eks-main",
+        EKS,
+        Amount::Always,
+        Some(("platform", "kubernetes")),
+    ),
+    Tap(
+        SHARED_EAST,
+        "logs-main",
+        LOGS,
+        Amount::Hourly(2_300),
+        Some(("platform", "kubernetes")),
+    ),
+    Tap(
+        CHAT,
+        "fernhollow-conversations",
+        GCS,
+        Amount::Kept(18_500, 350),
+        Some(("assistant", "chat")),
+    ),
+    Tap(
+        MODELS,
+        "fernhollow-models",
+        GCS,
+        Amount::Kept(26_000, 150),
+        Some(("platform", "small-models")),
+    ),
+    Tap(
+        CHAT,
+        "net-chat",
+        GCP_INTERNET,
+        Amount::Hourly(21_000),
+        Some(("assistant", "chat")),
+    ),
+    Tap(
+        CODE,
+        "net-code",
+        GCP_INTERNET,
+        Amount::Hourly(5_200),
+        Some(("platform", "code")),
+    ),
     Tap(CHAT, "gke-chat", GKE, Amount::Always, Some(("assistant", "chat"))),
     Tap(CODE, "gke-code", GKE, Amount::Always, Some(("platform", "code"))),
-    Tap(CHAT, "logs-chat", GCP_LOGS, Amount::Hourly(1_700), Some(("assistant", "chat"))),
-    Tap(FOUNDATION, "foundation-shards", NEBIUS_STORE, Amount::Kept(310_000, 100), Some(("perception", "foundation"))),
-    Tap(FOUNDATION, "foundation-scratch", NEBIUS_FILES, Amount::Kept(48_000, 0), Some(("perception", "foundation"))),
+    Tap(
+        CHAT,
+        "logs-chat",
+        GCP_LOGS,
+        Amount::Hourly(1_700),
+        Some(("assistant", "chat")),
+    ),
+    Tap(
+        FOUNDATION,
+        "foundation-shards",
+        NEBIUS_STORE,
+        Amount::Kept(310_000, 100),
+        Some(("perception", "foundation")),
+    ),
+    Tap(
+        FOUNDATION,
+        "foundation-scratch",
+        NEBIUS_FILES,
+        Amount::Kept(48_000, 0),
+        Some(("perception", "foundation")),
+    ),
 ];
 
 /// Every meter, the disks and the traffic of machines included.
@@ -472,7 +610,10 @@ mod tests {
 
     #[test]
     fn unowned_machines_have_no_tags_and_no_name() {
-        let unowned: Vec<Machine> = machines(4).into_iter().filter(|m| m.truth.state == State::Unowned).collect();
+        let unowned: Vec<Machine> = machines(4)
+            .into_iter()
+            .filter(|m| m.truth.state == State::Unowned)
+            .collect();
         assert_eq!(unowned.len(), 12);
         assert!(unowned.iter().all(|m| m.tags.is_empty() && m.name.is_empty()));
         assert_eq!(unowned.iter().filter(|m| m.gpus() > 0 && m.host.is_none()).count(), 2);

@@ -104,7 +104,11 @@ impl Service {
             .map(|(hour, at)| {
                 let grown = self.peak * (1000 + self.growth * hour as i64 / HOURS as i64) / 1000;
                 let day = grown * self.day[usize::from(at.hour)] / 1000;
-                let day = if at.is_weekend() { day * self.weekend / 1000 } else { day };
+                let day = if at.is_weekend() {
+                    day * self.weekend / 1000
+                } else {
+                    day
+                };
                 dice.around(day, 50)
             })
             .collect()
@@ -251,7 +255,11 @@ fn small_models(seed: u64) -> Vec<Machine> {
     ];
     let mut machines = Vec::new();
     for (place, sku, models) in fleets {
-        machines.extend(models.iter().map(|model| small_model(seed, (place, sku), model, &clock)));
+        machines.extend(
+            models
+                .iter()
+                .map(|model| small_model(seed, (place, sku), model, &clock)),
+        );
     }
     machines
 }
@@ -303,9 +311,15 @@ mod tests {
     #[test]
     fn chat_has_a_day_and_a_night_and_code_has_office_hours() {
         let (chat_peak, chat_night) = (mean_at(&CHAT_SERVICE, 17), mean_at(&CHAT_SERVICE, 4));
-        assert!(chat_peak > 2.0 * chat_night && chat_night >= 8.0, "{chat_peak} {chat_night}");
+        assert!(
+            chat_peak > 2.0 * chat_night && chat_night >= 8.0,
+            "{chat_peak} {chat_night}"
+        );
         let (code_peak, code_night) = (mean_at(&CODE_SERVICE, 10), mean_at(&CODE_SERVICE, 3));
-        assert!(code_peak > 8.0 * code_night && code_night >= 3.0, "{code_peak} {code_night}");
+        assert!(
+            code_peak > 8.0 * code_night && code_night >= 3.0,
+            "{code_peak} {code_night}"
+        );
     }
 
     #[test]
@@ -342,12 +356,20 @@ mod tests {
             let mean = machine.work.iter().map(|w| i64::from(w.activity)).sum::<i64>() / HOURS as i64;
             assert!((75..=160).contains(&mean), "{} {mean}", machine.name);
             assert!(machine.work.iter().all(|w| (2_000..6_144).contains(&w.memory_mib)));
-            assert!(machine.work.iter().all(|w| w.activity >= 50), "{} is never idle", machine.name);
+            assert!(
+                machine.work.iter().all(|w| w.activity >= 50),
+                "{} is never idle",
+                machine.name
+            );
         }
     }
 
     #[test]
     fn a_standby_never_works_and_always_holds_its_model() {
-        assert!(standby(9).iter().all(|m| m.work.iter().all(|w| w.activity == 0 && w.memory_mib > 30_000)));
+        assert!(
+            standby(9)
+                .iter()
+                .all(|m| m.work.iter().all(|w| w.activity == 0 && w.memory_mib > 30_000))
+        );
     }
 }

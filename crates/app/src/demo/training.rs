@@ -89,7 +89,9 @@ impl Cluster {
     fn machines(&self, seed: u64) -> Vec<Machine> {
         let mut dice = Dice::new(seed, self.name);
         let phases = self.campaign(&mut dice);
-        (1..=self.nodes).map(|number| self.node(number, &phases, &mut dice)).collect()
+        (1..=self.nodes)
+            .map(|number| self.node(number, &phases, &mut dice))
+            .collect()
     }
 
     /// Runs and gaps, one after the other. Each run is evaluated once a day; about every third one hangs for some hours.
@@ -168,7 +170,11 @@ fn fine_tunes(seed: u64) -> Vec<Machine> {
 
 fn fine_tune(model: &str, number: usize, start: usize, dice: &mut Dice) -> Machine {
     let works = dice.between(6, 44) as usize;
-    let forgotten = if dice.chance(350) { dice.between(4, 14) as usize } else { 0 };
+    let forgotten = if dice.chance(350) {
+        dice.between(4, 14) as usize
+    } else {
+        0
+    };
     let team = if model == "code-15b" { "platform" } else { "perception" };
     let mut machine = Machine::new(RESEARCH_EAST, "g5.12xlarge", &format!("ft-{model}-{number:02}"), dice)
         .tagged(&[
@@ -215,7 +221,11 @@ mod tests {
         for machine in CLUSTERS.iter().flat_map(|c| c.machines(11)) {
             let busy = share(&machine, |w| w.activity > 800);
             assert!((0.6..0.95).contains(&busy), "{} trains {busy}", machine.name);
-            assert!(share(&machine, |w| w.gpus == 2) > 0.03, "{} never evaluates", machine.name);
+            assert!(
+                share(&machine, |w| w.gpus == 2) > 0.03,
+                "{} never evaluates",
+                machine.name
+            );
             let on = machine.runs.hours() / HOURS as f64;
             if machine.truth.state == State::IdleBetweenRuns {
                 assert_eq!(on, 1.0, "{} is left on", machine.name);
