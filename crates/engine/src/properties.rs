@@ -20,7 +20,7 @@ fn policy() -> impl Strategy<Value = Policy> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(ProptestConfig::with_cases(100))]
 
     #[test]
     fn a_plan_passes_the_audit_and_never_costs_more_than_doing_nothing(facts in sample::random::facts(), policy in policy()) {

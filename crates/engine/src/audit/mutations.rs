@@ -393,9 +393,6 @@ const WORLDS: &[World] = &[
     ("never stopped", "owner", |f| {
         f.resources[1].owner.never = ["stop".to_owned()].into();
     }),
-    ("never by this lever", "owner", |f| {
-        f.resources[1].owner.never = ["off_hours".to_owned()].into();
-    }),
     ("critical", "owner", |f| {
         f.resources[1].owner.criticality = Some(Criticality::High);
     }),

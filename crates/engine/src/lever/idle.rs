@@ -65,7 +65,7 @@ pub const META: LeverMeta = LeverMeta {
 };
 
 /// Words in `never` that forbid a step of this lever.
-const FORBIDDING: &[&str] = &["stop", META.name];
+const FORBIDDING: &[&str] = &["stop"];
 
 /// See [`META`].
 #[derive(Debug)]

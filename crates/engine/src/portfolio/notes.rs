@@ -1,5 +1,8 @@
 //! What a reader must know before trusting the numbers.
 
+use std::collections::BTreeSet;
+
+use lowwater_model::change::Change;
 use lowwater_model::charge::CostMetric;
 use lowwater_model::facts::Facts;
 use lowwater_model::id::Currency;
@@ -14,6 +17,7 @@ pub(super) fn of(facts: &Facts, policy: &Policy, steps: &[Step]) -> Vec<String> 
         days(facts),
         basis(facts),
         unexplained(facts),
+        unknown_never(facts, policy),
     ];
     notes
         .into_iter()
@@ -81,6 +85,27 @@ fn unexplained(facts: &Facts) -> Option<String> {
         format!(
             "{unexplained} {} of the difference to BilledCost have no name",
             facts.currency
+        )
+    })
+}
+
+/// A misspelt word in `never` forbids nothing, and its owner believes that it does.
+fn unknown_never(facts: &Facts, policy: &Policy) -> Option<String> {
+    let owners = facts.resources.iter().map(|resource| &resource.owner);
+    let words = owners.flat_map(|owner| {
+        let team = owner.team.as_ref().and_then(|team| policy.team(team));
+        let environment = owner.environment.as_ref().and_then(|name| policy.environment(name));
+        let inherited = team.into_iter().chain(environment).flat_map(|rules| &rules.never);
+        owner.never.iter().chain(inherited)
+    });
+    let kinds: Vec<&str> = Change::META.iter().map(|meta| meta.kind).collect();
+    let unknown: BTreeSet<&str> = words.map(String::as_str).filter(|word| !kinds.contains(word)).collect();
+    (!unknown.is_empty()).then(|| {
+        let unknown: Vec<&str> = unknown.into_iter().collect();
+        format!(
+            "`never` names {}, which forbids nothing: kinds of change are {}",
+            unknown.join(", "),
+            kinds.join(", ")
         )
     })
 }

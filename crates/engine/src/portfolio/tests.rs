@@ -242,12 +242,14 @@ fn notes_say_what_to_know() {
     facts.basis.metric = lowwater_model::charge::CostMetric::Billed;
     facts.ledger.unexplained = lowwater_model::money::Money::from_units(5);
     facts.quality.warnings.push("mind the gap".into());
+    facts.resources[0].owner.never = ["stop".to_owned(), "stpo".to_owned()].into();
     let notes = plan(&facts, &sample::policy(""), 1).notes;
     let expected = [
         "50.0 % of the GPU money is joined to metrics (the policy wants 80 %), so idle findings are only `measure this first`",
         "27 of the 28 replayed days have charges: amounts a month are too low",
         "replayed on BilledCost and not on EffectiveCost: as the case says",
         "0.000000000005 USD of the difference to BilledCost have no name",
+        "`never` names stpo, which forbids nothing: kinds of change are stop, set_schedule",
         "mind the gap",
     ];
     assert_eq!(notes, expected);
