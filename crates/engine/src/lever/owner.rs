@@ -31,8 +31,21 @@ fn by(resource: &Resource, field: &str) -> String {
     resource.owner.said_by(field).unwrap_or("its owner").to_owned()
 }
 
+/// The facts give a line for each kind that must never be: `never: stop, by tag never`.
+fn by_for_kind(resource: &Resource, kind: &str) -> String {
+    let said = resource.owner.because.iter().find_map(|line| {
+        let line = line.strip_prefix("never: ")?;
+        line.strip_prefix(kind)?.strip_prefix(", by ")
+    });
+    said.map_or_else(|| by(resource, "never"), ToOwned::to_owned)
+}
+
 fn never(resource: &Resource, policy: &Policy, kinds: &[&str]) -> Option<String> {
-    let own = resource.owner.never.iter().map(|kind| (kind, by(resource, "never")));
+    let own = resource
+        .owner
+        .never
+        .iter()
+        .map(|kind| (kind, by_for_kind(resource, kind)));
     let rules = policy_rules(resource, policy);
     let inherited = rules
         .iter()
@@ -149,6 +162,8 @@ mod tests {
             why("", environment, &["stop"]).unwrap(),
             "keep until 2026-12-31: freeze, says [environment.prod]"
         );
+        let said = "never = [\"stop\", \"set_schedule\"]\nbecause = [\"never: set_schedule, by tag `never`\", \"never: stop, by workload `nb`\"]";
+        assert_eq!(why(said, "", &["stop"]).unwrap(), "never `stop`, says workload `nb`");
         let both = "[team.vision]\ncriticality = \"low\"\n[environment.prod]\ncriticality = \"critical\"";
         assert_eq!(
             why("criticality = \"medium\"", both, &[]).unwrap(),
