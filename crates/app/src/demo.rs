@@ -28,8 +28,6 @@ use metrics::Measured;
 use places::{CLOUDS, Cloud};
 use rest::Meter;
 
-pub use machine::{State, Truth};
-
 /// Everything that the sample has, before it is written.
 pub struct Organisation {
     seed: u64,
@@ -60,8 +58,6 @@ pub struct DemoSummary {
     pub bills: Vec<BillFile>,
     /// Size of the metrics.
     pub measured: Measured,
-    /// What is true of each machine, by ResourceId; what a tool should find out.
-    pub truth: Vec<(String, Truth)>,
 }
 
 impl DemoSummary {
@@ -85,11 +81,6 @@ impl Organisation {
             unbilled: rest::unbilled(seed),
             chat_requests: serving::chat_requests(seed),
         }
-    }
-
-    /// What is true of each machine, by ResourceId.
-    pub fn truth(&self) -> Vec<(String, Truth)> {
-        self.machines.iter().map(|m| (m.id.clone(), m.truth)).collect()
     }
 
     fn write_bills(&self, cloud: &'static Cloud, dir: &Path) -> Result<Vec<BillFile>, StoreError> {
@@ -129,6 +120,8 @@ pub fn write(dir: &Path, seed: u64) -> Result<DemoSummary, StoreError> {
     Ok(DemoSummary {
         bills: bills.into_iter().flatten().collect(),
         measured: measured?,
-        truth: organisation.truth(),
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -481,3 +481,170 @@ fn monthly_line(monthly: &Monthly) -> Line {
         line
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::clock::{HOURS, MONTHS};
+    use super::super::places::{AWS, CLOUDS, GCP};
+    use super::*;
+
+    /// Every row of every hour of a cloud, with its line.
+    fn each(cloud: &'static Cloud, mut see: impl FnMut(usize, &Charge, &Line)) {
+        let organisation = Organisation::new(21);
+        let bill = Bill::new(&organisation, cloud);
+        for hour in 0..HOURS {
+            for charge in bill.hour(hour) {
+                see(hour, &charge, &bill.lines[charge.line]);
+            }
+        }
+    }
+
+    fn text<'a>(line: &'a Line, column: &str) -> &'a str {
+        line.texts.get(column).map_or("", String::as_str)
+    }
+
+    #[test]
+    fn each_hour_of_a_commitment_is_used_or_unused_to_the_last_digit() {
+        for cloud in CLOUDS {
+            let mut open: BTreeMap<(String, usize), Money> = BTreeMap::new();
+            let mut unused: BTreeMap<String, Money> = BTreeMap::new();
+            each(cloud, |hour, charge, line| {
+                let id = text(line, "CommitmentDiscountId");
+                if id.is_empty() {
+                    return;
+                }
+                let left = open.entry((id.to_owned(), hour)).or_default();
+                if text(line, "ChargeCategory") == "Purchase" {
+                    assert_eq!(charge.costs.effective, Money::ZERO);
+                    *left += charge.costs.billed;
+                } else {
+                    assert_eq!(charge.costs.billed, Money::ZERO);
+                    *left -= charge.costs.effective;
+                    if text(line, "CommitmentDiscountStatus") == "Unused" {
+                        *unused.entry(id.to_owned()).or_default() += charge.costs.effective;
+                    }
+                }
+            });
+            assert!(open.values().all(|left| left.is_zero()));
+            assert_eq!(open.len(), commitments(cloud).len() * HOURS);
+            // Only the plan for the training nodes is bought for more than is run.
+            let names: Vec<&str> = unused.keys().map(String::as_str).collect();
+            let expected: Vec<&str> = commitments(cloud)
+                .iter()
+                .map(|c| c.id)
+                .filter(|id| id.contains("p4d"))
+                .collect();
+            assert_eq!(names, expected);
+        }
+    }
+
+    #[test]
+    fn costs_are_price_times_quantity_to_the_last_digit() {
+        for cloud in CLOUDS {
+            each(cloud, |_, charge, line| {
+                let quantity = charge.quantity.unwrap();
+                for (cost, price) in [
+                    (charge.costs.list, line.list_unit_price),
+                    (charge.costs.contracted, line.contracted_unit_price),
+                ] {
+                    let price = price.unwrap();
+                    assert_eq!(cost, quantity.at(price));
+                    assert_eq!(quantity.units() * price.units() % 10_i128.pow(12), 0, "{line:?}");
+                }
+            });
+        }
+    }
+
+    #[test]
+    fn every_second_of_a_machine_is_billed_once() {
+        let organisation = Organisation::new(21);
+        for cloud in CLOUDS {
+            let bill = Bill::new(&organisation, cloud);
+            for hour in (0..HOURS).step_by(7) {
+                let mut billed: BTreeMap<&str, i128> = BTreeMap::new();
+                let charges = bill.hour(hour);
+                for charge in &charges {
+                    let line = &bill.lines[charge.line];
+                    if text(line, "SkuMeter") == "Compute" {
+                        *billed.entry(text(line, "ResourceId")).or_default() += charge.quantity.unwrap().units();
+                    }
+                }
+                for machine in organisation.machines.iter().filter(|m| m.place.cloud == cloud) {
+                    let hours = billed.get(machine.id.as_str()).copied().unwrap_or(0);
+                    assert_eq!(hours, Quantity::hours_of_seconds(machine.seconds(hour)).units());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_machine_and_meter_has_a_line() {
+        let organisation = Organisation::new(21);
+        let bills: Vec<Bill<'_>> = CLOUDS.iter().map(|c| Bill::new(&organisation, c)).collect();
+        assert_eq!(
+            bills.iter().map(|b| b.machines.len()).sum::<usize>(),
+            organisation.machines.len()
+        );
+        assert_eq!(
+            bills.iter().map(|b| b.meters.len()).sum::<usize>(),
+            organisation.meters.len()
+        );
+        assert_eq!(bills.iter().map(|b| b.commitments.len()).sum::<usize>(), 3);
+    }
+
+    #[test]
+    fn negotiated_is_below_list_on_one_cloud_only() {
+        let mut cheaper = 0_u64;
+        each(&AWS, |_, charge, _| {
+            cheaper += u64::from(charge.costs.contracted < charge.costs.list);
+        });
+        assert!(cheaper > 100_000);
+        each(&GCP, |_, charge, _| {
+            assert_eq!(charge.costs.contracted, charge.costs.list);
+        });
+    }
+
+    #[test]
+    fn rows_have_what_focus_wants_of_them() {
+        for cloud in CLOUDS {
+            each(cloud, |_, _, line| {
+                for column in [
+                    "ProviderName",
+                    "BillingAccountId",
+                    "BillingCurrency",
+                    "ChargeDescription",
+                    "ServiceName",
+                ] {
+                    assert!(!text(line, column).is_empty(), "{column} of {line:?}");
+                }
+                assert!(ChargeCategory::parse(text(line, "ChargeCategory")).is_some());
+                assert!(ChargeFrequency::parse(text(line, "ChargeFrequency")).is_some());
+                assert!(PricingCategory::parse(text(line, "PricingCategory")).is_some());
+                let is_used = text(line, "ChargeCategory") == "Usage" && !text(line, "CommitmentDiscountId").is_empty();
+                assert_eq!(is_used, !text(line, "CommitmentDiscountStatus").is_empty());
+            });
+        }
+    }
+
+    #[test]
+    fn a_month_states_the_sum_of_its_rows() {
+        let organisation = Organisation::new(21);
+        let bill = Bill::new(&organisation, CLOUDS[2]);
+        let dir = tempfile::tempdir().unwrap();
+        let month = MONTHS[1];
+        let written = bill.write(month, &dir.path().join("a.parquet")).unwrap();
+        let mut rows = 0;
+        let mut costs = Costs::default();
+        for charge in month.hours().flat_map(|hour| bill.hour(hour)) {
+            rows += 1;
+            costs += charge.costs;
+        }
+        let tax = MONTHLY
+            .iter()
+            .find(|m| m.cloud == CLOUDS[2])
+            .unwrap()
+            .amount(costs.billed);
+        costs += Costs::flat(tax);
+        assert_eq!((written.rows, written.costs), (rows + 1, costs));
+    }
+}

@@ -70,8 +70,6 @@ impl Month {
     }
 }
 
-/// August.
-pub const AUGUST: Month = MONTHS[0];
 /// September.
 pub const SEPTEMBER: Month = MONTHS[1];
 /// October.
@@ -130,6 +128,8 @@ pub fn stamps() -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const AUGUST: Month = MONTHS[0];
 
     #[test]
     fn months_cover_the_sample_without_overlap() {

@@ -1,4 +1,4 @@
-//! The small files that a user would write: workloads, policy, holidays, offers, hosts, a request curve.
+//! The small files that a user would write: workloads, policy, holidays, offers, hosts, a request curve, and the answers.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -27,6 +27,7 @@ pub fn write(organisation: &Organisation, dir: &Path) -> Result<(), StoreError> 
         ("offers.csv", OFFERS),
         ("hosts.csv", &hosts(organisation)),
         ("curves/chat.csv", &chat_curve(organisation)),
+        ("answers.csv", &answers(organisation)),
     ];
     for (name, text) in files {
         let path = dir.join(name);
@@ -64,6 +65,23 @@ fn chat_curve(organisation: &Organisation) -> String {
     let mut text = String::from("time,requests_per_minute,input_tokens_mean,output_tokens_mean\n");
     for (stamp, requests) in stamps().iter().zip(&organisation.chat_requests) {
         let _ = writeln!(text, "{stamp},{requests},410,265");
+    }
+    text
+}
+
+/// What is really the matter with each GPU machine: what a good tool finds without being told.
+fn answers(organisation: &Organisation) -> String {
+    let stamps = stamps();
+    let mut text = String::from("resource_id,name,sku,class,state,since\n");
+    for machine in organisation.machines.iter().filter(|m| m.gpus() > 0) {
+        let (state, since) = machine.truth.state.words();
+        let since = since.map_or("", |hour| stamps[hour].as_str());
+        let class = machine.truth.class;
+        let _ = writeln!(
+            text,
+            "{},{},{},{class},\"{state}\",{since}",
+            machine.id, machine.name, machine.sku
+        );
     }
     text
 }

@@ -29,6 +29,15 @@ impl Work {
         memory_mib: 0,
     };
 
+    /// One GPU at work, at an activity in thousandths.
+    pub fn one_gpu(activity: i64, memory_mib: u32) -> Self {
+        Self {
+            activity: activity.clamp(0, 1000) as u16,
+            gpus: 1,
+            memory_mib,
+        }
+    }
+
     /// Memory held on GPUs that do nothing.
     pub const fn held(gpus: u8, memory_mib: u32) -> Self {
         Self {
@@ -75,7 +84,26 @@ pub enum State {
     Unowned,
 }
 
-/// What is true of a machine, for tests.
+impl State {
+    /// As in `answers.csv`, with the hour since which it is so, where there is one.
+    pub const fn words(self) -> (&'static str, Option<usize>) {
+        match self {
+            Self::InUse => ("in use", None),
+            Self::LeftOn => ("left on", None),
+            Self::LeftOnScarce => ("left on, scarce", None),
+            Self::Idle { since } => ("idle", Some(since)),
+            Self::IdleMemoryHeld { since } => ("idle, memory held", Some(since)),
+            Self::IdlePowerUnknown { since } => ("idle, power unknown", Some(since)),
+            Self::Standby => ("standby", None),
+            Self::Kept => ("kept", None),
+            Self::Underused => ("underused", None),
+            Self::IdleBetweenRuns => ("idle between runs", None),
+            Self::Unowned => ("unowned", None),
+        }
+    }
+}
+
+/// What is true of a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Truth {
     /// What kind of work it does, whether or not anybody declared it.

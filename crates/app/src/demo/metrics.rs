@@ -202,14 +202,14 @@ fn write_usage_of(seed: u64, machine: &Machine, stamps: &[String], out: &mut Tex
     let names: Vec<String> = (0..machine.gpus()).map(|gpu| gpu_name(seed, machine, gpu)).collect();
     let until = if is_scraped(machine) { LAST_WEEK } else { HOURS };
     let mut rows = 0;
-    for hour in 0..until {
+    for (hour, stamp) in stamps.iter().enumerate().take(until) {
         // A row stands for a whole hour: less than half of one is left out.
         if machine.seconds(hour) < 1800 {
             continue;
         }
         for (gpu, name) in names.iter().enumerate() {
             let reading = reading(machine.work[hour], gpu as u8, card, &mut dice);
-            out.text(&stamps[hour]);
+            out.text(stamp);
             for text in [host, name] {
                 out.bytes.push(b',');
                 out.text(text);
@@ -323,4 +323,102 @@ fn write_day(seed: u64, scraped: &[Scraped<'_>], day: usize, path: &Path) -> Res
     }
     out.flush()?;
     Ok(scrapes as u64 * scraped.len() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::clock::SEPTEMBER;
+    use super::super::machine::State;
+    use super::*;
+
+    fn text_of(write: impl Fn(&mut Text<'_>)) -> String {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a");
+        let mut out = Text::create(&path).unwrap();
+        write(&mut out);
+        out.flush().unwrap();
+        std::fs::read_to_string(&path).unwrap()
+    }
+
+    #[test]
+    fn numbers_are_written_like_everybody_does() {
+        for value in [0_i64, 7, 10, 999, 1_000_000, 123_456_789] {
+            assert_eq!(text_of(|out| out.number(value)), value.to_string());
+            assert_eq!(
+                text_of(|out| out.decimal(value, 3)),
+                format!("{}.{:03}", value / 1000, value % 1000)
+            );
+            assert_eq!(
+                text_of(|out| out.decimal(value, 6)),
+                format!("{}.{:06}", value / 1_000_000, value % 1_000_000)
+            );
+        }
+    }
+
+    #[test]
+    fn every_gpu_of_the_sample_is_a_known_card() {
+        let organisation = Organisation::new(3);
+        for machine in &organisation.machines {
+            assert_eq!(machine.gpus() > 0, !machine.work.is_empty(), "{}", machine.name);
+            if machine.gpus() > 0 {
+                let card = Card::of(machine).unwrap();
+                let sold = machine.accelerator().unwrap().memory_gb;
+                assert!(
+                    (0.9..1.1).contains(&(card.memory_mib as f64 / 1024.0 / sold)),
+                    "{}",
+                    machine.sku
+                );
+                assert!(machine.work.iter().all(|w| i64::from(w.memory_mib) < card.memory_mib));
+            }
+        }
+    }
+
+    #[test]
+    fn an_idle_gpu_is_idle_in_all_three_ways_and_a_held_one_in_two() {
+        let organisation = Organisation::new(3);
+        let card = Card::of(&organisation.unbilled[0]).unwrap();
+        let mut dice = Dice::new(3, "reading");
+        for _ in 0..2_000 {
+            let idle = reading(Work::NONE, 0, card, &mut dice);
+            assert!(idle.activity < 50_000 && idle.memory_mib < 100 && idle.milliwatts < card.power_limit_w * 250);
+            let held = reading(Work::held(1, 18_432), 0, card, &mut dice);
+            assert!(held.activity < 50_000 && held.memory_mib > card.memory_mib / 2);
+            let work = Work::one_gpu(900, 9_000);
+            let busy = reading(work, 0, card, &mut dice);
+            assert!(busy.activity > 800_000 && busy.milliwatts > card.power_limit_w * 600);
+            assert!(busy.activity <= 1_000_000 && busy.milliwatts <= card.power_limit_w * 1000);
+            // The second GPU of a machine that uses one.
+            assert!(reading(work, 1, card, &mut dice).activity < 50_000);
+        }
+    }
+
+    #[test]
+    fn a_worked_hour_shows_work_and_an_idle_one_none() {
+        let organisation = Organisation::new(3);
+        let machine = organisation.machines.iter().find(|m| is_scraped(m)).unwrap();
+        let scraped = Scraped::new(3, machine).unwrap();
+        let mut dice = Dice::new(3, "scrape");
+        for hour in SEPTEMBER.hours() {
+            let seen: Vec<i64> = (0..12).map(|s| scraped.scrape(hour, s, &mut dice).activity).collect();
+            let worked = i64::from(machine.work[hour].activity) >= WORKED;
+            assert_eq!(seen.iter().any(|a| *a >= 45_000), worked, "hour {hour}: {seen:?}");
+        }
+    }
+
+    #[test]
+    fn names_of_gpus_are_stable_and_different() {
+        let organisation = Organisation::new(3);
+        let notebooks: Vec<&Machine> = organisation.machines.iter().filter(|m| is_scraped(m)).collect();
+        assert_eq!(notebooks.len(), 50);
+        let names: std::collections::BTreeSet<String> = notebooks.iter().map(|m| gpu_name(3, m, 0)).collect();
+        assert_eq!(names.len(), 50);
+        assert!(names.iter().all(|n| n.len() == 40 && n.starts_with("GPU-")));
+        assert_eq!(gpu_name(3, notebooks[0], 0), gpu_name(3, notebooks[0], 0));
+        let without_power = notebooks.iter().filter(|m| !m.measures_power).count();
+        assert_eq!(without_power, 1);
+        let unknown = notebooks
+            .iter()
+            .filter(|m| matches!(m.truth.state, State::IdlePowerUnknown { .. }));
+        assert!(unknown.into_iter().all(|m| !m.measures_power));
+    }
 }

@@ -230,11 +230,7 @@ impl Person {
         if !busy {
             return Work::held(1, self.memory_mib);
         }
-        Work {
-            activity: dice.between(90, 880) as u16,
-            gpus: 1,
-            memory_mib: self.memory_mib,
-        }
+        Work::one_gpu(dice.between(90, 880), self.memory_mib)
     }
 }
 
@@ -277,6 +273,12 @@ fn demo_rig(seed: u64) -> Machine {
     machine.disk_gb = 250;
     machine.work = vec![Work::NONE; HOURS];
     machine
+}
+
+/// The days off of the sample by the name of their calendar in `holidays.csv`.
+#[cfg(test)]
+pub fn holidays() -> [(&'static str, &'static [Date]); 2] {
+    [("DE-BE", BERLIN_HOLIDAYS), ("US-CA", LOS_ANGELES_HOLIDAYS)]
 }
 
 #[cfg(test)]

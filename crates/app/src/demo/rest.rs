@@ -102,11 +102,7 @@ fn unowned_gpus(seed: u64) -> Vec<Machine> {
                 .iter()
                 .map(|at| {
                     let busy = (7..22).contains(&at.hour) && dice.chance(600);
-                    Work {
-                        activity: if busy { dice.between(150, 500) as u16 } else { 0 },
-                        gpus: 1,
-                        memory_mib: 9_300,
-                    }
+                    Work::one_gpu(if busy { dice.between(150, 500) } else { 0 }, 9_300)
                 })
                 .collect();
             machine
@@ -119,13 +115,12 @@ pub fn unbilled(seed: u64) -> Vec<Machine> {
     let mut dice = Dice::new(seed, "lab-workstation-1");
     let mut machine = Machine::new(DEVELOPMENT_EAST, "g5.xlarge", "lab-workstation-1", &mut dice);
     machine.work = (0..HOURS)
-        .map(|_| match dice.chance(200) {
-            false => Work::NONE,
-            true => Work {
-                activity: dice.between(300, 900) as u16,
-                gpus: 1,
-                memory_mib: 11_000,
-            },
+        .map(|_| {
+            if dice.chance(200) {
+                Work::one_gpu(dice.between(300, 900), 11_000)
+            } else {
+                Work::NONE
+            }
         })
         .collect();
     vec![machine]
@@ -153,13 +148,12 @@ fn build_machines(seed: u64) -> Vec<Machine> {
             machine.runs = runs_of(&on, &mut dice);
             machine.work = on
                 .iter()
-                .map(|on| match on {
-                    false => Work::NONE,
-                    true => Work {
-                        activity: dice.between(240, 620) as u16,
-                        gpus: 1,
-                        memory_mib: 6_800,
-                    },
+                .map(|on| {
+                    if *on {
+                        Work::one_gpu(dice.between(240, 620), 6_800)
+                    } else {
+                        Work::NONE
+                    }
                 })
                 .collect();
             machine

@@ -150,11 +150,7 @@ impl Service {
                     return Work::NONE;
                 }
                 let load = requests * 1000 / (self.capacity * *count as i64);
-                Work {
-                    activity: dice.around(load, 60).clamp(0, 1000) as u16,
-                    gpus: 1,
-                    memory_mib: self.memory_mib,
-                }
+                Work::one_gpu(dice.around(load, 60), self.memory_mib)
             })
             .collect();
         machine
@@ -208,13 +204,12 @@ fn embeddings(seed: u64) -> Vec<Machine> {
             machine.runs = runs_of(&on, &mut dice);
             machine.work = on
                 .iter()
-                .map(|on| match on {
-                    false => Work::NONE,
-                    true => Work {
-                        activity: dice.between(840, 960) as u16,
-                        gpus: 1,
-                        memory_mib: 14_300,
-                    },
+                .map(|on| {
+                    if *on {
+                        Work::one_gpu(dice.between(840, 960), 14_300)
+                    } else {
+                        Work::NONE
+                    }
                 })
                 .collect();
             machine
@@ -280,11 +275,7 @@ fn small_model(seed: u64, on: (&'static Place, &'static str), model: &Small, clo
         .map(|at| {
             // Eight tenths at night, twelve at noon.
             let of_day = 800 + 400 * CHAT_DAY[usize::from(at.hour)] / 1000;
-            Work {
-                activity: dice.around(model.1 * of_day / 1000, 80).max(60) as u16,
-                gpus: 1,
-                memory_mib: model.2,
-            }
+            Work::one_gpu(dice.around(model.1 * of_day / 1000, 80).max(60), model.2)
         })
         .collect();
     machine
