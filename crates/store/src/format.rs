@@ -121,4 +121,4 @@ macro_rules! formats {
     };
 }
 
-formats! {}
+formats! { dcgm }

@@ -10,13 +10,16 @@ pub mod format;
 pub mod input;
 pub mod join;
 pub mod layout;
+mod lines;
 pub mod load;
+mod metrics;
 pub mod owner;
 pub mod report;
 pub mod schema;
 pub mod session;
 pub mod store;
 pub mod tags;
+pub mod usage;
 pub mod views;
 
 #[cfg(test)]

@@ -1,0 +1,398 @@
+//! What the formats of GPU metrics share: times, plausible numbers, rejects.
+
+use jiff::Timestamp;
+use jiff::civil::DateTime;
+use jiff::tz::{AmbiguousOffset, TimeZone};
+use lowwater_model::usage::ActivityMetric;
+
+use crate::error::{InputError, StoreError};
+use crate::format::{MetricsOptions, Sample};
+use crate::load::Reject;
+
+/// The years in which GPU metrics can have been taken; a time outside is a wrong unit or a broken clock.
+const FIRST_SECOND: i64 = 946_684_800;
+const LAST_SECOND: i64 = 4_102_444_800;
+
+/// From this on a number of an integer counter of DCGM is no value: 2^31 - 16 and above are its blanks of 32 bits,
+/// 2^47 and above those of floating-point and 64-bit fields.
+const FIRST_BLANK: f64 = 2_147_483_632.0;
+
+/// Share by which an activity may exceed 1: counters of two clocks are divided.
+const ACTIVITY_SLACK: f64 = 0.1;
+
+/// A sample of which nothing is known.
+pub(crate) fn unknown_sample<'a>(at: Timestamp, host: &'a str, gpu: &'a str) -> Sample<'a> {
+    Sample {
+        at,
+        seconds: None,
+        host,
+        gpu,
+        mig_instance: "",
+        mig_profile: "",
+        model: "",
+        namespace: "",
+        activity: None,
+        memory_used_mib: None,
+        memory_total_mib: None,
+        power_w: None,
+    }
+}
+
+/// A rejected line.
+pub(crate) fn reject(file: &str, row: u64, column: &str, value: &[u8], reason: impl Into<String>) -> Reject {
+    let cut = &value[..value.len().min(800)];
+    Reject {
+        file: file.to_owned(),
+        row,
+        column: column.to_owned(),
+        value: String::from_utf8_lossy(cut).chars().take(200).collect(),
+        reason: reason.into(),
+        at_stake: None,
+    }
+}
+
+/// A number as exporters write it; none = unknown (not a number, infinite, a blank of DCGM).
+pub(crate) fn known(value: f64) -> Option<f64> {
+    (value.is_finite() && value < FIRST_BLANK).then_some(value)
+}
+
+/// A share between 0 and 1 from a number on a scale of its own, such as 100; the error says what is wrong.
+pub(crate) fn share(value: f64, scale: f64) -> Result<f64, String> {
+    let share = value / scale;
+    if (0.0..=1.0 + ACTIVITY_SLACK).contains(&share) {
+        Ok(share.min(1.0))
+    } else {
+        Err(format!("is not between 0 and {scale}"))
+    }
+}
+
+/// Best first: the one that is known.
+pub(crate) fn best_activity(candidates: [(Option<f64>, ActivityMetric); 3]) -> Option<(f64, ActivityMetric)> {
+    let known = candidates
+        .into_iter()
+        .filter_map(|(share, metric)| Some((share?, metric)));
+    known.min_by_key(|(_, metric)| *metric)
+}
+
+/// An instant in which a GPU metric can have been taken.
+pub(crate) fn plausible(at: Timestamp) -> Result<Timestamp, String> {
+    if (FIRST_SECOND..LAST_SECOND).contains(&at.as_second()) {
+        Ok(at)
+    } else {
+        Err(format!("{at} is not a time in which GPUs were measured"))
+    }
+}
+
+/// Reads times: with an offset as they are, without one in the zone that the user gave.
+pub(crate) struct Clock {
+    zone: Option<TimeZone>,
+    last: Timestamp,
+    /// Some time came twice that night, or never: the clocks changed.
+    pub(crate) was_ambiguous: bool,
+}
+
+/// Why a time can't be read.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum ClockError {
+    /// It is no time at all.
+    Unreadable(String),
+    /// It has no offset and no zone was given.
+    NoZone,
+}
+
+impl Clock {
+    pub(crate) fn new(options: &MetricsOptions, file: &str) -> Result<Self, StoreError> {
+        let zone = options.tz.as_deref().map(|name| {
+            TimeZone::get(name).map_err(|_| {
+                InputError::new(file, format!("`{name}` is not an IANA time zone"))
+                    .hint("write it like `--tz Europe/Berlin`")
+            })
+        });
+        Ok(Self {
+            zone: zone.transpose()?,
+            last: Timestamp::MIN,
+            was_ambiguous: false,
+        })
+    }
+
+    /// An instant from text.
+    pub(crate) fn read(&mut self, text: &str) -> Result<Timestamp, ClockError> {
+        let unreadable = |why: String| ClockError::Unreadable(why);
+        let at = match text.parse::<Timestamp>() {
+            Ok(at) => at,
+            Err(_) => {
+                let local = local_time(text).ok_or_else(|| unreadable("is not a time".into()))?;
+                self.resolve(local)?
+            }
+        };
+        let at = plausible(at).map_err(unreadable)?;
+        self.last = at;
+        Ok(at)
+    }
+
+    fn resolve(&mut self, local: DateTime) -> Result<Timestamp, ClockError> {
+        let zone = self.zone.as_ref().ok_or(ClockError::NoZone)?;
+        let ambiguous = zone.to_ambiguous_timestamp(local);
+        let offset = ambiguous.offset();
+        let far = |e: jiff::Error| ClockError::Unreadable(e.to_string());
+        if matches!(offset, AmbiguousOffset::Unambiguous { .. }) {
+            return ambiguous.compatible().map_err(far);
+        }
+        self.was_ambiguous = true;
+        if matches!(offset, AmbiguousOffset::Gap { .. }) {
+            return ambiguous.compatible().map_err(far);
+        }
+        // A log runs forward: a time that would go back is the second coming of that hour.
+        let earlier = ambiguous.earlier().map_err(far)?;
+        if earlier >= self.last {
+            return Ok(earlier);
+        }
+        zone.to_ambiguous_timestamp(local).later().map_err(far)
+    }
+}
+
+/// `2026-07-14 09:00:44.579`, with `T`, and with slashes as nvidia-smi writes it.
+fn local_time(text: &str) -> Option<DateTime> {
+    if let Ok(time) = text.parse() {
+        return Some(time);
+    }
+    let slashed = text.as_bytes().get(4) == Some(&b'/');
+    slashed.then(|| text.replace('/', "-").parse().ok()).flatten()
+}
+
+/// For a time without offset where no zone was given.
+pub(crate) fn zone_is_missing(file: &str, row: u64, value: &str) -> StoreError {
+    let mut error = InputError::new(file, "the time has no offset, so its zone must be given")
+        .row(row)
+        .hint("say in which zone the clock ran: --tz Europe/Berlin, or --tz UTC");
+    error.value = Some(value.to_owned());
+    error.into()
+}
+
+/// For a file that names no host.
+pub(crate) fn host_is_missing(file: &str, row: u64) -> StoreError {
+    InputError::new(file, "the file does not say which host it is from")
+        .row(row)
+        .hint("give it: --host NAME, as the bill or hosts.csv calls the machine")
+        .into()
+}
+
+/// For a file whose samples have no time.
+pub(crate) fn time_is_missing(file: &str, row: u64) -> StoreError {
+    InputError::new(file, "the sample has no time")
+        .row(row)
+        .hint("say when it was taken: --at 2026-10-31T14:05:00Z")
+        .into()
+}
+
+/// For tests of formats: what a file gives.
+#[cfg(test)]
+pub(crate) mod testing {
+    use std::path::{Path, PathBuf};
+
+    use super::*;
+    use crate::format::{Decode, Format, MetricsSink};
+    use crate::input::Input;
+
+    /// A sample with its own texts.
+    #[derive(Clone, Debug, PartialEq)]
+    pub(crate) struct OwnSample {
+        pub at: Timestamp,
+        pub seconds: Option<u32>,
+        pub host: String,
+        pub gpu: String,
+        pub mig_instance: String,
+        pub mig_profile: String,
+        pub model: String,
+        pub namespace: String,
+        pub activity: Option<(f64, ActivityMetric)>,
+        pub memory_used_mib: Option<f64>,
+        pub memory_total_mib: Option<f64>,
+        pub power_w: Option<f64>,
+    }
+
+    /// All that a format hands over.
+    #[derive(Debug, Default, PartialEq)]
+    pub(crate) struct Taken {
+        pub samples: Vec<OwnSample>,
+        pub rejects: Vec<Reject>,
+        pub warnings: Vec<String>,
+    }
+
+    impl MetricsSink for Taken {
+        fn sample(&mut self, s: Sample<'_>) -> Result<(), StoreError> {
+            self.samples.push(OwnSample {
+                at: s.at,
+                seconds: s.seconds,
+                host: s.host.to_owned(),
+                gpu: s.gpu.to_owned(),
+                mig_instance: s.mig_instance.to_owned(),
+                mig_profile: s.mig_profile.to_owned(),
+                model: s.model.to_owned(),
+                namespace: s.namespace.to_owned(),
+                activity: s.activity,
+                memory_used_mib: s.memory_used_mib,
+                memory_total_mib: s.memory_total_mib,
+                power_w: s.power_w,
+            });
+            Ok(())
+        }
+
+        fn reject(&mut self, reject: Reject) {
+            self.rejects.push(reject);
+        }
+
+        fn warn(&mut self, warning: String) {
+            if !self.warnings.contains(&warning) {
+                self.warnings.push(warning);
+            }
+        }
+    }
+
+    /// Everything that a format reads from a file, or the text of its error.
+    pub(crate) fn take(format: &Format, path: &Path, options: &MetricsOptions) -> Result<Taken, String> {
+        let Decode::Metrics(decode) = format.decode else {
+            panic!("{} is no format of metrics", format.name);
+        };
+        let mut taken = Taken::default();
+        let mut input = Input::open(path).map_err(|e| e.to_string())?;
+        decode(&mut input, options, &mut taken).map_err(|e| e.to_string())?;
+        Ok(taken)
+    }
+
+    /// A file of the shared data, where it is there.
+    pub(crate) fn shared(name: &str) -> Option<PathBuf> {
+        let root = std::env::var_os("LOWWATER_SHARED").map_or_else(
+            || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared"),
+            PathBuf::from,
+        );
+        let path = root.join(name);
+        if path.exists() {
+            return Some(path);
+        }
+        assert!(std::env::var_os("CI").is_none(), "{} is missing", path.display());
+        eprintln!("skipped: {name} (no shared data)");
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn clock(tz: Option<&str>) -> Clock {
+        let options = MetricsOptions {
+            tz: tz.map(ToOwned::to_owned),
+            ..MetricsOptions::default()
+        };
+        Clock::new(&options, "f").unwrap_or_else(|e| panic!("{e}"))
+    }
+
+    fn read(clock: &mut Clock, text: &str) -> String {
+        clock.read(text).map_or_else(|e| format!("{e:?}"), |at| at.to_string())
+    }
+
+    #[test]
+    fn times_with_and_without_offset() {
+        let mut berlin = clock(Some("Europe/Berlin"));
+        assert_eq!(read(&mut berlin, "2026/07/14 09:00:44.579"), "2026-07-14T07:00:44.579Z");
+        assert_eq!(read(&mut berlin, "2026-07-14T09:00:44"), "2026-07-14T07:00:44Z");
+        assert_eq!(read(&mut berlin, "2026-07-14T09:00:44Z"), "2026-07-14T09:00:44Z");
+        assert_eq!(read(&mut berlin, "2026-07-14T09:00:00+05:30"), "2026-07-14T03:30:00Z");
+        assert!(!berlin.was_ambiguous);
+        assert_eq!(clock(None).read("2026/07/14 09:00:44"), Err(ClockError::NoZone));
+        for text in [
+            "",
+            "yesterday",
+            "2026/07/14",
+            "14/07/2026 09:00",
+            "1970-01-01T00:00:00Z",
+            "[N/A]",
+        ] {
+            let got = clock(Some("UTC")).read(text);
+            // A day alone is midnight, which is a time.
+            assert_eq!(got.is_err(), text != "2026/07/14", "{text}: {got:?}");
+        }
+    }
+
+    #[test]
+    fn an_hour_that_comes_twice_runs_forward() {
+        let mut clock = clock(Some("Europe/Berlin"));
+        let times = ["02:30:00", "02:59:59", "02:00:00", "02:59:00", "03:00:00"];
+        let got: Vec<String> = times
+            .iter()
+            .map(|t| read(&mut clock, &format!("2026/10/25 {t}")))
+            .collect();
+        assert_eq!(
+            got,
+            [
+                "2026-10-25T00:30:00Z",
+                "2026-10-25T00:59:59Z",
+                "2026-10-25T01:00:00Z",
+                "2026-10-25T01:59:00Z",
+                "2026-10-25T02:00:00Z"
+            ]
+        );
+        assert!(clock.was_ambiguous);
+    }
+
+    #[test]
+    fn an_hour_that_never_was_is_noted() {
+        let mut clock = clock(Some("Europe/Berlin"));
+        assert_eq!(read(&mut clock, "2026/03/29 02:30:00"), "2026-03-29T01:30:00Z");
+        assert!(clock.was_ambiguous);
+    }
+
+    #[test]
+    fn an_unknown_zone_is_an_error() {
+        let options = MetricsOptions {
+            tz: Some("Mars/Base".into()),
+            ..MetricsOptions::default()
+        };
+        let error = Clock::new(&options, "a.csv").err().map(|e| e.to_string());
+        assert!(error.is_some_and(|e| e.contains("a.csv") && e.contains("Mars/Base") && e.contains("hint:")));
+    }
+
+    #[test]
+    fn blanks_are_unknown() {
+        for blank in [
+            2_147_483_632.0,
+            2_147_483_647.0,
+            9_223_372_036_854_775_794.0,
+            140_737_488_355_328.0,
+            f64::NAN,
+            f64::INFINITY,
+        ] {
+            assert_eq!(known(blank), None, "{blank}");
+        }
+        assert_eq!(known(81_559.0), Some(81_559.0));
+        assert_eq!((share(99.0, 100.0), share(1.02, 1.0)), (Ok(0.99), Ok(1.0)));
+        assert!(share(-1.0, 1.0).is_err() && share(9.0, 1.0).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_a_time_or_an_error(text in ".{0,40}") {
+            let _ = clock(Some("Europe/Berlin")).read(&text);
+        }
+
+        /// A log that runs forward in true time is read back exactly, across both changes of the clocks.
+        #[test]
+        fn logs_run_forward(start in 1_790_000_000..1_795_000_000_i64, steps in prop::collection::vec(1..1800_i64, 1..40)) {
+            let zone = TimeZone::get("Europe/Berlin").unwrap();
+            let mut clock = clock(Some("Europe/Berlin"));
+            let mut second = start;
+            for step in steps {
+                second += step;
+                let at = Timestamp::from_second(second).unwrap();
+                let text = zone.to_datetime(at).strftime("%Y/%m/%d %H:%M:%S").to_string();
+                let got = clock.read(&text).unwrap();
+                // A log that starts inside the doubled hour can't be told from one an hour earlier.
+                let began_inside = got != at && got.as_second() == second - 3600;
+                prop_assert!(got == at || began_inside, "{} {}", got, at);
+                if began_inside { return Ok(()); }
+            }
+        }
+    }
+}

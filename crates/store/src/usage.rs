@@ -1,0 +1,33 @@
+//! GPU activity: samples in any order become one row a GPU and hour, merged into what is there.
+
+mod hours;
+mod mig;
+mod names;
+mod reading;
+mod row;
+mod sort;
+
+pub use mig::{gpu_activity, slices};
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use crate::format::Sample;
+
+    /// A sample of which only the place and the second are known.
+    pub(crate) fn sample<'a>(host: &'a str, gpu: &'a str, second: i64) -> Sample<'a> {
+        Sample {
+            at: jiff::Timestamp::from_second(second).unwrap(),
+            seconds: None,
+            host,
+            gpu,
+            mig_instance: "",
+            mig_profile: "",
+            model: "",
+            namespace: "",
+            activity: None,
+            memory_used_mib: None,
+            memory_total_mib: None,
+            power_w: None,
+        }
+    }
+}
