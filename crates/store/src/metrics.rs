@@ -188,7 +188,7 @@ pub(crate) fn time_is_missing(file: &str, row: u64) -> StoreError {
 /// For tests of formats: what a file gives.
 #[cfg(test)]
 pub(crate) mod testing {
-    use std::path::{Path, PathBuf};
+    use std::path::Path;
 
     use super::*;
     use crate::format::{Decode, Format, MetricsSink};
@@ -258,21 +258,6 @@ pub(crate) mod testing {
         let mut input = Input::open(path).map_err(|e| e.to_string())?;
         decode(&mut input, options, &mut taken).map_err(|e| e.to_string())?;
         Ok(taken)
-    }
-
-    /// A file of the shared data, where it is there.
-    pub(crate) fn shared(name: &str) -> Option<PathBuf> {
-        let root = std::env::var_os("LOWWATER_SHARED").map_or_else(
-            || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared"),
-            PathBuf::from,
-        );
-        let path = root.join(name);
-        if path.exists() {
-            return Some(path);
-        }
-        assert!(std::env::var_os("CI").is_none(), "{} is missing", path.display());
-        eprintln!("skipped: {name} (no shared data)");
-        None
     }
 }
 

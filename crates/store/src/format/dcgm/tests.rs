@@ -1,10 +1,11 @@
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use lowwater_model::usage::ActivityMetric::{GpuUtil, GrEngine, SmActive};
 use proptest::prelude::*;
 
 use super::*;
-use crate::metrics::testing::{Taken, shared, take};
+use crate::metrics::testing::{Taken, take};
+use crate::shared;
 
 fn at(text: &str) -> MetricsOptions {
     MetricsOptions {
@@ -24,13 +25,9 @@ fn decode_file(path: &Path) -> Taken {
     take(&FORMAT, path, &at("2026-07-14T09:00:00Z")).unwrap()
 }
 
-fn metrics_file(name: &str) -> Option<PathBuf> {
-    shared(&format!("data/billing/{name}"))
-}
-
 #[test]
 fn time_slicing_counts_a_gpu_once() {
-    let Some(path) = metrics_file("regressions/r08_dcgm_time_slicing.prom") else {
+    let Some(path) = shared::file("billing/regressions/r08_dcgm_time_slicing.prom") else {
         return;
     };
     let taken = decode_file(&path);
@@ -45,7 +42,7 @@ fn time_slicing_counts_a_gpu_once() {
 
 #[test]
 fn power_is_the_gpus_own_and_activity_the_instances() {
-    let Some(path) = metrics_file("regressions/r09_dcgm_mig_power.prom") else {
+    let Some(path) = shared::file("billing/regressions/r09_dcgm_mig_power.prom") else {
         return;
     };
     let taken = decode_file(&path);
@@ -60,7 +57,7 @@ fn power_is_the_gpus_own_and_activity_the_instances() {
 
 #[test]
 fn the_real_scrape_of_a_gpu_with_an_instance() {
-    let Some(path) = metrics_file("gpu-metrics/dcgm_a100_mig_scrape.prom") else {
+    let Some(path) = shared::file("billing/gpu-metrics/dcgm_a100_mig_scrape.prom") else {
         return;
     };
     let taken = decode_file(&path);

@@ -97,11 +97,14 @@ fn an_hourly_sample_stands_for_its_hour() {
         seconds: Some(3600),
         ..active(hour * 3600, share)
     };
-    let rows = rows(&[hourly(5, 0.3), hourly(2, 0.0), hourly(2, 0.0)]);
+    let whole = rows(&[hourly(5, 0.3), hourly(2, 0.0), hourly(2, 0.0)]);
     let of = |r: &HourRow| (r.key.hour, r.activity.seconds(), r.idle_seconds());
-    assert_eq!(rows.iter().map(of).collect::<Vec<_>>(), [(2, 3600, 3600), (5, 3600, 0)]);
     assert_eq!(
-        (rows[0].minutes.count_ones(), rows[0].first, rows[0].last),
+        whole.iter().map(of).collect::<Vec<_>>(),
+        [(2, 3600, 3600), (5, 3600, 0)]
+    );
+    assert_eq!(
+        (whole[0].minutes.count_ones(), whole[0].first, whole[0].last),
         (60, 7200, 10_799)
     );
     // A zone with a half hour: the hour lies in two UTC hours.
@@ -110,10 +113,7 @@ fn an_hourly_sample_stands_for_its_hour() {
         ..active(1800, 0.5)
     };
     assert_eq!(
-        super::tests::rows(&[half])
-            .iter()
-            .map(|r| r.activity.seconds())
-            .collect::<Vec<_>>(),
+        rows(&[half]).iter().map(|r| r.activity.seconds()).collect::<Vec<_>>(),
         [1800, 1800]
     );
 }
@@ -131,17 +131,17 @@ fn instances_speak_for_the_gpu_and_power_is_the_gpus_own() {
         instance("3", "2g.10gb", 0.5),
         power,
     ];
-    let rows = rows(&all);
+    let found = rows(&all);
     assert_eq!(
-        rows.iter().map(|r| &*r.key.mig_instance).collect::<Vec<_>>(),
+        found.iter().map(|r| &*r.key.mig_instance).collect::<Vec<_>>(),
         ["", "3", "7", "8"]
     );
-    assert_eq!(rows[0].activity_micro_seconds, 285_714 * 60);
-    assert_eq!(rows[0].power_max_milliwatts, Some(400_000));
-    assert!(rows[1..].iter().all(|r| r.power_max_milliwatts.is_none()));
-    assert_eq!((&*rows[0].mig_profile, &*rows[1].mig_profile), ("", "2g.10gb"));
+    assert_eq!(found[0].activity_micro_seconds, 285_714 * 60);
+    assert_eq!(found[0].power_max_milliwatts, Some(400_000));
+    assert!(found[1..].iter().all(|r| r.power_max_milliwatts.is_none()));
+    assert_eq!((&*found[0].mig_profile, &*found[1].mig_profile), ("", "2g.10gb"));
     // Without a line of its own the GPU still has a row.
-    assert_eq!(super::tests::rows(&all[..3])[0].activity_micro_seconds, 285_714 * 60);
+    assert_eq!(rows(&all[..3])[0].activity_micro_seconds, 285_714 * 60);
 }
 
 #[test]
