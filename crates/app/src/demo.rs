@@ -6,8 +6,11 @@ mod bill;
 mod clock;
 mod commitments;
 mod dice;
+mod fees;
 mod files;
+mod lines;
 mod machine;
+mod meters;
 mod metrics;
 mod notebooks;
 mod places;
@@ -24,9 +27,9 @@ use lowwater_store::export::Written;
 use bill::Bill;
 use clock::MONTHS;
 use machine::Machine;
+use meters::Meter;
 use metrics::Measured;
 use places::{CLOUDS, Cloud};
-use rest::Meter;
 
 /// Everything that the sample has, before it is written.
 pub struct Organisation {
@@ -76,7 +79,7 @@ impl Organisation {
         machines.extend(rest::machines(seed));
         Self {
             seed,
-            meters: rest::meters(seed, &machines),
+            meters: meters::meters(seed, &machines),
             machines,
             unbilled: rest::unbilled(seed),
             chat_requests: serving::chat_requests(seed),

@@ -18,8 +18,8 @@ const CODE_DAY: [i64; 24] = [
     20, 10, 10, 10, 15, 40, 120, 300, 620, 880, 1000, 980, 800, 900, 970, 960, 900, 760, 520, 330, 210, 130, 80, 40,
 ];
 
-/// A service whose replicas follow its requests.
-struct Service {
+/// An endpoint whose replicas follow its requests.
+struct Endpoint {
     place: &'static Place,
     sku: &'static str,
     name: &'static str,
@@ -42,7 +42,7 @@ struct Service {
     host: &'static str,
 }
 
-const CHAT_SERVICE: Service = Service {
+const CHAT_ENDPOINT: Endpoint = Endpoint {
     place: CHAT,
     sku: "a2-highgpu-1g",
     name: "chat",
@@ -59,7 +59,7 @@ const CHAT_SERVICE: Service = Service {
     host: ".us-central1-a.c.fernhollow-chat.internal",
 };
 
-const CODE_SERVICE: Service = Service {
+const CODE_ENDPOINT: Endpoint = Endpoint {
     place: CODE,
     sku: "g2-standard-4",
     name: "code",
@@ -79,22 +79,22 @@ const CODE_SERVICE: Service = Service {
 /// Highest share of its capacity, in thousandths, that a replica is given.
 const TARGET: i64 = 700;
 
-/// Requests a minute of the chat service, hour by hour.
+/// Requests a minute of the chat endpoint, hour by hour.
 pub fn chat_requests(seed: u64) -> Vec<i64> {
-    CHAT_SERVICE.requests(seed)
+    CHAT_ENDPOINT.requests(seed)
 }
 
 /// All machines that serve.
 pub fn machines(seed: u64) -> Vec<Machine> {
-    let mut machines = CHAT_SERVICE.machines(seed);
+    let mut machines = CHAT_ENDPOINT.machines(seed);
     machines.extend(standby(seed));
-    machines.extend(CODE_SERVICE.machines(seed));
+    machines.extend(CODE_ENDPOINT.machines(seed));
     machines.extend(embeddings(seed));
     machines.extend(small_models(seed));
     machines
 }
 
-impl Service {
+impl Endpoint {
     fn requests(&self, seed: u64) -> Vec<i64> {
         let mut dice = Dice::new(seed, self.name);
         let clock = local(self.zone);
@@ -290,9 +290,9 @@ mod tests {
     }
 
     /// Mean of running replicas over the hours of a local hour on working days.
-    fn mean_at(service: &Service, hour: u8) -> f64 {
-        let machines = service.machines(9);
-        let clock = local(service.zone);
+    fn mean_at(endpoint: &Endpoint, hour: u8) -> f64 {
+        let machines = endpoint.machines(9);
+        let clock = local(endpoint.zone);
         let hours: Vec<usize> = (0..HOURS)
             .filter(|h| clock[*h].hour == hour && !clock[*h].is_weekend())
             .collect();
@@ -301,12 +301,12 @@ mod tests {
 
     #[test]
     fn chat_has_a_day_and_a_night_and_code_has_office_hours() {
-        let (chat_peak, chat_night) = (mean_at(&CHAT_SERVICE, 17), mean_at(&CHAT_SERVICE, 4));
+        let (chat_peak, chat_night) = (mean_at(&CHAT_ENDPOINT, 17), mean_at(&CHAT_ENDPOINT, 4));
         assert!(
             chat_peak > 2.0 * chat_night && chat_night >= 8.0,
             "{chat_peak} {chat_night}"
         );
-        let (code_peak, code_night) = (mean_at(&CODE_SERVICE, 10), mean_at(&CODE_SERVICE, 3));
+        let (code_peak, code_night) = (mean_at(&CODE_ENDPOINT, 10), mean_at(&CODE_ENDPOINT, 3));
         assert!(
             code_peak > 8.0 * code_night && code_night >= 3.0,
             "{code_peak} {code_night}"
@@ -315,15 +315,15 @@ mod tests {
 
     #[test]
     fn replicas_are_as_many_as_the_requests_need() {
-        for service in [&CHAT_SERVICE, &CODE_SERVICE] {
-            let machines = service.machines(9);
-            for (hour, requests) in service.requests(9).iter().enumerate() {
+        for endpoint in [&CHAT_ENDPOINT, &CODE_ENDPOINT] {
+            let machines = endpoint.machines(9);
+            for (hour, requests) in endpoint.requests(9).iter().enumerate() {
                 let running = running(&machines, hour) as i64;
-                let (fewest, most) = (service.replicas.0 as i64, service.replicas.1 as i64);
-                let enough = running * service.capacity * TARGET >= requests * 1000;
-                let not_too_many = running == fewest || (running - 1) * service.capacity * TARGET <= requests * 1000;
-                assert!(enough || running == most, "{} hour {hour}", service.name);
-                assert!(not_too_many && running >= fewest, "{} hour {hour}", service.name);
+                let (fewest, most) = (endpoint.replicas.0 as i64, endpoint.replicas.1 as i64);
+                let enough = running * endpoint.capacity * TARGET >= requests * 1000;
+                let not_too_many = running == fewest || (running - 1) * endpoint.capacity * TARGET <= requests * 1000;
+                assert!(enough || running == most, "{} hour {hour}", endpoint.name);
+                assert!(not_too_many && running >= fewest, "{} hour {hour}", endpoint.name);
             }
         }
     }
