@@ -433,7 +433,7 @@ mod tests {
 
     #[test]
     fn columns_agree_with_the_specification() {
-        let Some(shared) = shared("data/billing/focus/focus_columns_1.0_to_1.4.csv") else {
+        let Some(shared) = crate::shared::file("billing/focus/focus_columns_1.0_to_1.4.csv") else {
             return;
         };
         let table = std::fs::read_to_string(shared).unwrap();
@@ -445,18 +445,6 @@ mod tests {
             .map(|f| f[0])
             .collect();
         assert_eq!(wanted, FOCUS_1_2.iter().copied().collect());
-    }
-
-    fn shared(path: &str) -> Option<PathBuf> {
-        let default = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
-        let root = std::env::var_os("LOWWATER_SHARED").map_or(default, PathBuf::from);
-        let path = root.join(path);
-        if path.exists() {
-            return Some(path);
-        }
-        assert!(std::env::var_os("CI").is_none(), "no shared data at {}", path.display());
-        eprintln!("skipped: FOCUS columns against the specification (no shared data)");
-        None
     }
 
     #[test]

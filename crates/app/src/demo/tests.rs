@@ -6,7 +6,11 @@ use std::sync::OnceLock;
 
 use lowwater_model::workload::{Class, RESERVED_LABELS, Role, Traits, Workloads, fold_key};
 use lowwater_store::config::Config;
+use lowwater_store::error::StoreError;
+use lowwater_store::format::{Decode, FORMATS, MetricsOptions, MetricsSink, Sample};
+use lowwater_store::input::Input;
 use lowwater_store::join::{Billed, Observed, join};
+use lowwater_store::load::Reject;
 
 use super::machine::State;
 use super::*;
@@ -307,4 +311,56 @@ fn usage_csv_has_the_columns_of_its_contract() {
         rows += 1;
     }
     assert_eq!(rows, summary.measured.usage_rows);
+}
+
+/// What a reader of metrics finds in a file.
+#[derive(Default)]
+struct Seen {
+    samples: u64,
+    hosts: BTreeSet<String>,
+    without_power: BTreeSet<String>,
+    problems: Vec<String>,
+}
+
+impl MetricsSink for Seen {
+    fn sample(&mut self, sample: Sample<'_>) -> Result<(), StoreError> {
+        self.samples += 1;
+        if !self.hosts.contains(sample.host) {
+            self.hosts.insert(sample.host.to_owned());
+        }
+        if sample.power_w.is_none() {
+            self.without_power.insert(sample.host.to_owned());
+        }
+        assert!(sample.activity.is_some() && sample.memory_used_mib <= sample.memory_total_mib);
+        Ok(())
+    }
+
+    fn reject(&mut self, reject: Reject) {
+        self.problems.push(format!("{reject:?}"));
+    }
+
+    fn warn(&mut self, warning: String) {
+        self.problems.push(warning);
+    }
+}
+
+/// Reads a file of metrics as `load` does.
+fn seen(path: &Path) -> Seen {
+    let mut input = Input::open(path).unwrap();
+    let format = FORMATS.iter().find(|f| (f.detects)(&input.head())).unwrap();
+    let Decode::Metrics(decode) = format.decode else {
+        panic!("{} is read as a bill", path.display());
+    };
+    let mut seen = Seen::default();
+    decode(&mut input, &MetricsOptions::default(), &mut seen).unwrap();
+    seen
+}
+
+#[test]
+fn the_reader_of_dcgm_text_takes_every_line() {
+    let seen = seen(&sample().0.join("metrics/dcgm/2026-10-28.prom"));
+    assert!(seen.problems.is_empty(), "{:?}", seen.problems);
+    assert_eq!(seen.samples, 50 * 288);
+    assert_eq!(seen.hosts.len(), 50);
+    assert_eq!(seen.without_power.iter().collect::<Vec<_>>(), ["nb-ber-28"]);
 }
