@@ -443,3 +443,4 @@ fn cost_in(line: &CostLine, period: Period) -> Money {
         })
         .sum()
 }
+

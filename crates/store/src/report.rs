@@ -453,3 +453,4 @@ fn sort_rows(rows: &mut [ReportRow], query: &ReportQuery) {
             .then(a.labels.cmp(&b.labels))
     });
 }
+
