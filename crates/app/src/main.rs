@@ -1,2 +1,19 @@
-//! placeholder
-fn main() {}
+//! Lowwater: where GPU money goes, and a plan whose every saving was replayed.
+
+mod amount;
+mod cli;
+mod config;
+mod csv;
+mod demo;
+mod error;
+mod output;
+mod plan_file;
+mod progress;
+mod reference;
+mod registry;
+mod screen;
+mod view;
+
+fn main() -> std::process::ExitCode {
+    cli::main()
+}

@@ -1,0 +1,95 @@
+//! `lowwater init`
+
+use std::fs::OpenOptions;
+use std::io::{ErrorKind, Write as _};
+use std::path::Path;
+
+use super::Outcome;
+use crate::config::Settings;
+use crate::error::AppError;
+use crate::view::init::{Created, CreatedFile};
+use crate::view::policy::commented_policy;
+use crate::{output, registry};
+
+/// Set up a folder for your own data: policy, workloads, hosts, holidays, offers; overwrites nothing
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  lowwater init --data ./finops")]
+pub struct Args {}
+
+/// The small files of a data directory: name, content, purpose.
+fn files() -> Vec<(&'static str, String, &'static str)> {
+    vec![
+        (
+            "policy.toml",
+            commented_policy(&registry::lever_sections()),
+            "your limits; every key with its default and reason",
+        ),
+        (
+            "workloads.toml",
+            include_str!("init/workloads.toml").to_owned(),
+            "what the money is for, and what must never be touched",
+        ),
+        ("hosts.csv", "host,resource_id\n".to_owned(), "which host name of the metrics is which billed resource"),
+        ("holidays.csv", "calendar,date,name\n".to_owned(), "days on which nobody works"),
+        (
+            "offers.csv",
+            "provider,region,zone,sku,accelerator,count,market,payment,price_per_hour,price_basis,currency,as_of,source\n"
+                .to_owned(),
+            "prices you were offered, for what the bill does not show",
+        ),
+        (
+            "usage.csv",
+            "time,host,gpu,activity,activity_metric,memory_used_mib,memory_total_mib,power_w\n".to_owned(),
+            "form of GPU activity by hand; fill in a copy and load it",
+        ),
+    ]
+}
+
+/// Writes a file only where there is none; true where it did.
+fn create(path: &Path, content: &str) -> Result<bool, AppError> {
+    match OpenOptions::new().write(true).create_new(true).open(path) {
+        Ok(mut file) => file.write_all(content.as_bytes()).map(|()| true).map_err(AppError::at(path)),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(false),
+        Err(error) => Err(AppError::at(path)(error)),
+    }
+}
+
+impl Args {
+    #[expect(clippy::unused_self, reason = "every command has the same form")]
+    pub(super) fn run(&self, settings: &Settings) -> Result<Outcome, AppError> {
+        std::fs::create_dir_all(&settings.data).map_err(AppError::at(&settings.data))?;
+        let mut created = Created::new(settings);
+        for (name, content, purpose) in files() {
+            let written = create(&settings.data.join(name), &content)?;
+            created.files.push(CreatedFile { name, written, purpose });
+        }
+        output::show(settings, &created)?;
+        Ok(Outcome::Done)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lowwater_model::workload::Workloads;
+
+    #[test]
+    fn the_workloads_template_declares_nothing_and_its_example_is_valid() {
+        let template = include_str!("init/workloads.toml");
+        assert_eq!(Workloads::parse(template, "workloads.toml").unwrap(), Workloads::default());
+        let example: Vec<&str> = template.lines().filter_map(|l| l.strip_prefix("#| ")).collect();
+        let parsed = Workloads::parse(&example.join("\n"), "workloads.toml").unwrap();
+        assert_eq!(parsed.workload.len(), 3);
+        assert!(parsed.workload.iter().all(|w| !w.select.is_empty()));
+    }
+
+    #[test]
+    fn never_overwrites() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("policy.toml");
+        assert!(create(&path, "mine").unwrap());
+        assert!(!create(&path, "theirs").unwrap());
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "mine");
+        assert!(create(&dir.path().join("missing/policy.toml"), "x").is_err());
+    }
+}

@@ -1,0 +1,32 @@
+//! `lowwater man`
+
+use std::path::PathBuf;
+
+use super::Outcome;
+use crate::config::Settings;
+use crate::error::AppError;
+use crate::output;
+
+/// Print the man page, or write one for every command into a folder
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  lowwater man ~/.local/share/man/man1")]
+pub struct Args {
+    /// Folder for lowwater.1, lowwater-load.1 and so on
+    #[arg(value_name = "DIR")]
+    folder: Option<PathBuf>,
+}
+
+impl Args {
+    pub(super) fn run(&self, settings: &Settings) -> Result<Outcome, AppError> {
+        let Some(folder) = &self.folder else {
+            let mut page = Vec::new();
+            clap_mangen::Man::new(super::definition()).render(&mut page).map_err(AppError::Output)?;
+            output::bytes(&page)?;
+            return Ok(Outcome::Done);
+        };
+        std::fs::create_dir_all(folder).map_err(AppError::at(folder))?;
+        clap_mangen::generate_to(super::definition().disable_help_subcommand(true), folder).map_err(AppError::at(folder))?;
+        output::remark(settings, &format!("man pages are in {}", folder.display()));
+        Ok(Outcome::Done)
+    }
+}

@@ -1,0 +1,92 @@
+//! `lowwater plan`
+
+use std::path::PathBuf;
+
+use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use lowwater_engine::Violation;
+use lowwater_model::plan::Plan;
+use lowwater_model::policy::Policy;
+use lowwater_store::store::Store;
+
+use super::Outcome;
+use crate::config::Settings;
+use crate::error::AppError;
+use crate::view::next::Next;
+use crate::view::plan::PlanView;
+use crate::{output, plan_file, registry};
+
+/// Seed of a plan's random parts where nobody names one.
+pub const SEED: u64 = 1;
+
+/// Make a plan: what to change, in which order, and what each step saves, replayed on your past
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  lowwater plan\n  lowwater plan --as-of 2026-10-01 --out september.json")]
+pub struct Args {
+    /// See nothing after this day or instant [default: the end of the bill]
+    #[arg(long, value_name = "TIME", value_parser = as_of)]
+    as_of: Option<Timestamp>,
+    /// Use these limits instead of DIR/policy.toml
+    #[arg(long, value_name = "FILE")]
+    policy: Option<PathBuf>,
+    /// Write the plan there instead of DIR/plan.json
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+}
+
+/// An instant, or a day, which means its beginning in UTC.
+fn as_of(text: &str) -> Result<Timestamp, String> {
+    if let Ok(at) = text.parse::<Timestamp>() {
+        return Ok(at);
+    }
+    let day: Date = text.parse().map_err(|_| "write a day such as 2026-10-01 or an instant such as 2026-10-01T14:00:00Z".to_owned())?;
+    TimeZone::UTC.to_timestamp(day.to_datetime(jiff::civil::Time::midnight())).map_err(|e| e.to_string())
+}
+
+/// Plans and audits: a plan that the auditor finds fault with does not leave this function.
+pub fn make(store: &Store, policy: &Policy, as_of: Option<Timestamp>) -> Result<Plan, AppError> {
+    let facts = store.facts(as_of)?;
+    let plan = lowwater_engine::plan(&facts, policy, SEED);
+    let violations = lowwater_engine::audit(&facts, policy, &plan);
+    if violations.is_empty() { Ok(plan) } else { Err(AppError::Refused(faults(&violations))) }
+}
+
+fn faults(violations: &[Violation]) -> String {
+    let lines: Vec<String> = violations.iter().map(|v| format!("  {} at {}: {}", v.rule, v.where_, v.what)).collect();
+    format!("the auditor finds fault with the plan; it was not written\n{}\nhint: this is a fault of Lowwater: please report it", lines.join("\n"))
+}
+
+impl Args {
+    pub(super) fn run(&self, settings: &Settings) -> Result<Outcome, AppError> {
+        let store = Store::open(&settings.data, &registry::lever_sections())?;
+        let policy = match &self.policy {
+            Some(file) => registry::policy(settings, Some(file))?,
+            None => store.config().policy.clone(),
+        };
+        let plan = make(&store, &policy, self.as_of)?;
+        let path = plan_file::path(settings, self.out.as_deref());
+        plan_file::write(&path, &plan)?;
+        let view = PlanView { plan: &plan, written: Some(path.display().to_string()), whole: false, next: Next::new(settings) };
+        output::show(settings, &view)?;
+        Ok(Outcome::Done)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_day_is_its_beginning_and_an_instant_is_itself() {
+        assert_eq!(as_of("2026-10-01").unwrap().to_string(), "2026-10-01T00:00:00Z");
+        assert_eq!(as_of("2026-10-01T02:00:00+02:00").unwrap().to_string(), "2026-10-01T00:00:00Z");
+        assert!(as_of("yesterday").unwrap_err().contains("2026-10-01"));
+    }
+
+    #[test]
+    fn faults_are_named_one_by_one() {
+        let violation = Violation { rule: "shares", where_: "plan".into(), what: "do not sum".into() };
+        assert!(faults(&[violation]).contains("\n  shares at plan: do not sum\nhint: "));
+    }
+}

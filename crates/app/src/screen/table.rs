@@ -1,0 +1,322 @@
+//! Tables that fit: numbers are never broken, text gives way, and what still does not fit is left out and said.
+
+use comfy_table::{Attribute, Cell, CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, TableStyle, Width};
+
+use super::Paint;
+use super::paragraph::wrap;
+
+/// Spaces between columns.
+const GAP: usize = 2;
+/// A text column is never narrower than this, unless its content is.
+const MIN_TEXT: usize = 10;
+
+/// A line under the header and nothing else.
+const STYLE: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─'));
+
+/// A column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Column {
+    title: String,
+    number: bool,
+    optional: u8,
+}
+
+impl Column {
+    /// Left-aligned, gives way when the table is too wide.
+    pub fn text(title: impl Into<String>) -> Self {
+        Self {
+            title: title.into(),
+            number: false,
+            optional: 0,
+        }
+    }
+
+    /// Right-aligned, never broken.
+    pub fn number(title: impl Into<String>) -> Self {
+        Self {
+            title: title.into(),
+            number: true,
+            optional: 0,
+        }
+    }
+
+    /// May be left out where there is no room; higher orders go first.
+    #[must_use]
+    pub const fn optional(mut self, order: u8) -> Self {
+        self.optional = order;
+        self
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Row {
+    cells: Vec<String>,
+    strong: bool,
+}
+
+/// A table.
+#[derive(Clone, Debug)]
+pub struct Table {
+    columns: Vec<Column>,
+    rows: Vec<Row>,
+}
+
+impl Table {
+    /// Without rows.
+    pub fn new(columns: impl IntoIterator<Item = Column>) -> Self {
+        Self {
+            columns: columns.into_iter().collect(),
+            rows: Vec::new(),
+        }
+    }
+
+    /// Adds a row with one cell a column.
+    pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
+        self.push(cells, false);
+    }
+
+    /// Adds a row that stands out: a total.
+    pub fn total(&mut self, cells: impl IntoIterator<Item = String>) {
+        self.push(cells, true);
+    }
+
+    fn push(&mut self, cells: impl IntoIterator<Item = String>, strong: bool) {
+        let mut cells: Vec<String> = cells.into_iter().map(|c| visible(&c)).collect();
+        cells.resize(self.columns.len(), String::new());
+        self.rows.push(Row { cells, strong });
+    }
+
+    /// No rows?
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// The lines of the table, at most `width` wide.
+    pub fn lines(&self, width: usize, paint: Paint) -> Vec<String> {
+        let (shown, widths) = self.fit(width);
+        let mut table = self.build(&shown, paint);
+        for (at, size) in widths.iter().enumerate() {
+            let last = at + 1 == widths.len();
+            let padding = if last { 0 } else { GAP };
+            if let Some(column) = table.column_mut(at) {
+                column.set_padding((0, padding as u16));
+                column.set_constraint(ColumnConstraint::Absolute(Width::Fixed((size + padding) as u16)));
+                let number = self.columns[shown[at]].number;
+                column.set_cell_alignment(if number {
+                    CellAlignment::Right
+                } else {
+                    CellAlignment::Left
+                });
+            }
+        }
+        let mut lines: Vec<String> = table.lines().map(|l| l.trim_end().to_owned()).collect();
+        lines.extend(self.left_out(&shown, width).iter().map(|l| paint.quiet(l)));
+        lines
+    }
+
+    fn left_out(&self, shown: &[usize], width: usize) -> Vec<String> {
+        let hidden = self.columns.iter().enumerate().filter(|(i, _)| !shown.contains(i));
+        let hidden: Vec<&str> = hidden.map(|(_, c)| c.title.as_str()).collect();
+        if hidden.is_empty() {
+            return Vec::new();
+        }
+        wrap(&format!("(no room for: {}; see --json)", hidden.join(", ")), width, " ")
+    }
+
+    fn build(&self, shown: &[usize], paint: Paint) -> comfy_table::Table {
+        let mut table = comfy_table::Table::new();
+        table
+            .load_style(STYLE)
+            .set_content_arrangement(ContentArrangement::Disabled)
+            .force_no_tty();
+        if paint.has_colour() {
+            table.enforce_styling();
+        }
+        let cell = |text: &str, strong: bool| {
+            let cell = Cell::new(text);
+            if strong {
+                cell.add_attribute(Attribute::Bold)
+            } else {
+                cell
+            }
+        };
+        table.set_header(
+            shown
+                .iter()
+                .map(|i| cell(&self.columns[*i].title, true))
+                .collect::<Vec<_>>(),
+        );
+        for row in &self.rows {
+            table.add_row(
+                shown
+                    .iter()
+                    .map(|i| cell(&row.cells[*i], row.strong))
+                    .collect::<Vec<_>>(),
+            );
+        }
+        table
+    }
+
+    /// Which columns are shown, and how wide each is.
+    fn fit(&self, width: usize) -> (Vec<usize>, Vec<usize>) {
+        let all: Vec<usize> = (0..self.columns.len()).collect();
+        let natural: Vec<usize> = self
+            .build(&all, Paint::new(false))
+            .column_max_content_widths()
+            .iter()
+            .map(|w| usize::from(*w))
+            .collect();
+        let least = |i: usize| {
+            if self.columns[i].number {
+                natural[i]
+            } else {
+                natural[i].min(MIN_TEXT)
+            }
+        };
+        let mut shown = all;
+        while sum(&shown, least) > width {
+            let Some(drop) = shown
+                .iter()
+                .copied()
+                .filter(|i| self.columns[*i].optional > 0)
+                .max_by_key(|i| self.columns[*i].optional)
+            else {
+                break;
+            };
+            shown.retain(|i| *i != drop);
+        }
+        let widths = share_out(&shown, width.saturating_sub(sum(&shown, least)), least, |i| natural[i]);
+        (shown, widths)
+    }
+}
+
+fn sum(shown: &[usize], size: impl Fn(usize) -> usize) -> usize {
+    shown.iter().map(|i| size(*i)).sum::<usize>() + GAP * shown.len().saturating_sub(1)
+}
+
+/// Control characters of foreign text would move the cursor or change colours; a line break is meant.
+fn visible(text: &str) -> String {
+    text.chars()
+        .map(|c| if c.is_control() && c != '\n' { '\u{fffd}' } else { c })
+        .collect()
+}
+
+/// Gives `spare` characters to the columns that want more, evenly, none more than it wants.
+fn share_out(
+    shown: &[usize],
+    mut spare: usize,
+    least: impl Fn(usize) -> usize,
+    natural: impl Fn(usize) -> usize,
+) -> Vec<usize> {
+    let mut widths: Vec<usize> = shown.iter().map(|i| least(*i)).collect();
+    loop {
+        let hungry: Vec<usize> = (0..shown.len())
+            .filter(|at| widths[*at] < natural(shown[*at]))
+            .collect();
+        if hungry.is_empty() || spare == 0 {
+            return widths;
+        }
+        let part = (spare / hungry.len()).max(1);
+        for at in hungry {
+            let more = part.min(natural(shown[at]) - widths[at]).min(spare);
+            widths[at] += more;
+            spare -= more;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample() -> Table {
+        let mut table = Table::new([
+            Column::text("team"),
+            Column::number("effective cost (USD)"),
+            Column::number("share").optional(1),
+            Column::text("what the team runs and why").optional(2),
+        ]);
+        table.total(["all", "1,234,567.89", "100.0 %", ""].map(String::from));
+        table.row(
+            [
+                "vision",
+                "1,000,000.00",
+                "81.0 %",
+                "notebooks that were left on over nights and weekends",
+            ]
+            .map(String::from),
+        );
+        table.row(
+            [
+                "a team with a rather long name that goes on",
+                "234,567.89",
+                "19.0 %",
+                "training",
+            ]
+            .map(String::from),
+        );
+        table
+    }
+
+    fn text(table: &Table, width: usize) -> String {
+        table.lines(width, Paint::new(false)).join("\n")
+    }
+
+    #[test]
+    fn numbers_are_right_aligned_and_whole_at_every_width() {
+        for width in [60, 80, 100, 160, 200] {
+            let text = text(&sample(), width);
+            assert!(text.lines().all(|l| l.chars().count() <= width), "{width}:\n{text}");
+            for number in ["1,234,567.89", "1,000,000.00", "  234,567.89"] {
+                assert!(text.contains(number), "{width}: {number}\n{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn columns_without_room_are_left_out_and_named() {
+        let narrow = text(&sample(), 42);
+        assert!(
+            narrow.ends_with("(no room for: what the team runs and why;\n see --json)"),
+            "{narrow}"
+        );
+        let narrower = text(&sample(), 36);
+        assert!(
+            narrower.ends_with("(no room for: share, what the team\n runs and why; see --json)"),
+            "{narrower}"
+        );
+        assert!(!text(&sample(), 160).contains("no room"));
+    }
+
+    #[test]
+    fn looks_like_this() {
+        let want = "\
+team                                         effective cost (USD)    share  what the team runs and why
+──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+all                                                  1,234,567.89  100.0 %
+vision                                               1,000,000.00   81.0 %  notebooks that were left on over nights
+                                                                            and weekends
+a team with a rather long name that goes on            234,567.89   19.0 %  training";
+        assert_eq!(text(&sample(), 118), want);
+    }
+
+    #[test]
+    fn foreign_text_cannot_command_the_terminal() {
+        let mut table = Table::new([Column::text("name")]);
+        table.row(["\u{1b}[2Jwiped\u{7}".to_owned()]);
+        assert!(text(&table, 80).ends_with("\u{fffd}[2Jwiped\u{fffd}"));
+    }
+
+    #[test]
+    fn bold_only_with_colour() {
+        assert!(sample().lines(80, Paint::new(true)).join("").contains("\u{1b}[1m"));
+        assert!(!text(&sample(), 80).contains('\u{1b}'));
+    }
+
+    #[test]
+    fn a_short_row_is_filled_up() {
+        let mut table = Table::new([Column::text("a"), Column::number("b")]);
+        table.row(["x".to_owned()]);
+        assert_eq!(text(&table, 80), "a  b\n────\nx");
+    }
+}

@@ -1,0 +1,16 @@
+//! What is shown: one file a topic. Each makes a struct from the model; text and JSON come from that struct.
+
+pub mod doctor;
+pub mod explain;
+pub mod init;
+pub mod load;
+pub mod next;
+pub mod plan;
+pub mod policy;
+pub mod prices;
+pub mod rejects;
+pub mod report;
+pub mod resource;
+#[cfg(test)]
+pub mod sample;
+pub mod step;

@@ -1,0 +1,504 @@
+//! What a load did: rows, rejects, and every sum to its last digit.
+
+use std::collections::BTreeMap;
+
+use lowwater_model::charge::CostMetric;
+use lowwater_model::money::{ExactSum, Money};
+use lowwater_store::coverage::{Coverage, CoverageDay};
+use lowwater_store::load::{LoadReport, UnitReport};
+use serde::Serialize;
+
+use super::next::Next;
+use crate::amount::{self, cents, count, grouped, plural, quantity, share_or_unknown, six_digits};
+use crate::output::View;
+use crate::screen::{Column, Screen, Table};
+
+/// Days that the text form shows.
+const MOST_DAYS: usize = 31;
+
+/// A sum as the file wrote it, as it is stored, and what lies between.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Total {
+    /// The file's own total, with the digits of its longest value.
+    pub file: String,
+    /// What the store holds.
+    pub stored: String,
+    /// `file` minus `stored`.
+    pub residual: String,
+}
+
+impl From<&ExactSum> for Total {
+    fn from(sum: &ExactSum) -> Self {
+        Self {
+            file: sum.file_text(),
+            stored: sum.stored().full(),
+            residual: sum.residual_text(),
+        }
+    }
+}
+
+/// One month of one account of one source.
+#[derive(Clone, Debug, Serialize)]
+pub struct Unit {
+    /// `bill` or `usage`.
+    pub kind: &'static str,
+    /// Source.
+    pub source: String,
+    /// Billing account; empty for metrics.
+    pub account: String,
+    /// Month.
+    pub month: String,
+    /// Rows kept.
+    pub rows: u64,
+    /// Rows rejected.
+    pub rejects: u64,
+    /// By cost metric.
+    pub totals: BTreeMap<String, Total>,
+    /// What a reader must know.
+    pub warnings: Vec<String>,
+}
+
+impl From<&UnitReport> for Unit {
+    fn from(unit: &UnitReport) -> Self {
+        Self {
+            kind: unit.kind,
+            source: unit.source.clone(),
+            account: unit.account.clone(),
+            month: unit.month.clone(),
+            rows: unit.rows,
+            rejects: unit.rejects,
+            totals: totals(&unit.totals),
+            warnings: unit.warnings.clone(),
+        }
+    }
+}
+
+impl Unit {
+    fn name(&self) -> String {
+        let parts = [self.source.as_str(), self.account.as_str(), self.month.as_str()];
+        parts
+            .into_iter()
+            .filter(|p| !p.is_empty())
+            .collect::<Vec<_>>()
+            .join(" ")
+    }
+}
+
+fn totals(sums: &BTreeMap<String, ExactSum>) -> BTreeMap<String, Total> {
+    sums.iter().map(|(metric, sum)| (metric.clone(), sum.into())).collect()
+}
+
+/// A load.
+#[derive(Clone, Debug, Serialize)]
+pub struct Loaded {
+    /// One a unit.
+    pub units: Vec<Unit>,
+    /// Over all units.
+    pub totals: BTreeMap<String, Total>,
+    /// The same files were there already: nothing was done.
+    pub unchanged: bool,
+    /// Of all money; none where only metrics were loaded.
+    pub currency: Option<String>,
+    /// How much of the bill has activity beside it, over everything that is loaded now.
+    pub join: Join,
+    #[serde(skip)]
+    next: Next,
+}
+
+/// How the bill and the metrics fit together.
+#[derive(Clone, Debug, Serialize)]
+pub struct Join {
+    /// Share of GPU money that is joined to activity, 0 to 1; null where the bill has no GPUs.
+    pub share: Option<f64>,
+    /// Cost of GPU machines.
+    pub gpu_cost: Money,
+    /// The part of it that is joined.
+    pub joined_cost: Money,
+    /// GPUs that match no billed resource.
+    pub unmatched_gpus: u64,
+    /// Billed GPU resources that match no metrics.
+    pub unmatched_resources: u64,
+    /// By day, UTC.
+    pub days: Vec<Day>,
+}
+
+/// GPU-hours of a day.
+#[derive(Clone, Debug, Serialize)]
+pub struct Day {
+    /// The day.
+    pub day: String,
+    /// GPU-hours billed.
+    pub billed_gpu_hours: Money,
+    /// GPU-hours observed on billed resources.
+    pub observed_gpu_hours: f64,
+}
+
+impl From<&Coverage> for Join {
+    fn from(coverage: &Coverage) -> Self {
+        let day = |d: &CoverageDay| Day {
+            day: d.day.clone(),
+            billed_gpu_hours: d.billed_gpu_hours,
+            observed_gpu_hours: six_digits(d.observed_gpu_hours),
+        };
+        Self {
+            share: coverage.join_share().map(six_digits),
+            gpu_cost: coverage.gpu_cost,
+            joined_cost: coverage.joined_cost,
+            unmatched_gpus: coverage.unmatched_gpus.len() as u64,
+            unmatched_resources: coverage.unmatched_resources.len() as u64,
+            days: coverage.days.iter().map(day).collect(),
+        }
+    }
+}
+
+impl Loaded {
+    /// Of a load, and of all that is loaded after it.
+    pub fn new(report: &LoadReport, currency: Option<String>, coverage: &Coverage, next: Next) -> Self {
+        Self {
+            units: report.units.iter().map(Unit::from).collect(),
+            totals: totals(&report.totals),
+            unchanged: report.unchanged,
+            currency,
+            join: coverage.into(),
+            next,
+        }
+    }
+
+    fn join_words(&self) -> String {
+        let join = &self.join;
+        let Some(share) = join.share else {
+            return "The bill has no GPU machines: there is nothing to join metrics to.".to_owned();
+        };
+        let unmatched = match (join.unmatched_resources, join.unmatched_gpus) {
+            (0, 0) => "everything matched".to_owned(),
+            (resources, gpus) => {
+                let (resources, gpus) = (plural(resources, "billed machine"), plural(gpus, "observed GPU"));
+                format!("{resources} and {gpus} match nothing")
+            }
+        };
+        let (joined, all) = (cents(join.joined_cost), cents(join.gpu_cost));
+        let share = amount::share(share);
+        format!(
+            "{share} of GPU money is joined to activity: {joined} of {all} {}; {unmatched}.",
+            self.currency()
+        )
+    }
+
+    /// GPU-hours billed against observed, the newest days.
+    fn days_table(&self) -> Table {
+        let mut table = Table::new([
+            Column::text("day (UTC)"),
+            Column::number("GPU-hours billed"),
+            Column::number("observed"),
+            Column::number("share"),
+        ]);
+        let first = self.join.days.len().saturating_sub(MOST_DAYS);
+        for day in &self.join.days[first..] {
+            let billed = day.billed_gpu_hours.estimate().amount();
+            let share = (billed > 0.0).then(|| day.observed_gpu_hours / billed);
+            table.row([
+                day.day.clone(),
+                quantity(billed),
+                quantity(day.observed_gpu_hours),
+                share_or_unknown(share),
+            ]);
+        }
+        table
+    }
+
+    fn join_screen(&self) -> Screen {
+        let hidden = self.join.days.len().saturating_sub(MOST_DAYS);
+        let screen = Screen::default()
+            .title("Bill and metrics")
+            .text(self.join_words())
+            .table(self.days_table());
+        if hidden == 0 {
+            return screen;
+        }
+        screen.text(format!(
+            "The newest {MOST_DAYS} days are shown; --json has the {hidden} before them too."
+        ))
+    }
+
+    fn currency(&self) -> &str {
+        self.currency.as_deref().unwrap_or("in the bill's currency")
+    }
+
+    fn headline(&self) -> String {
+        let rows = |kind: &str| {
+            self.units
+                .iter()
+                .filter(|u| u.kind == kind)
+                .map(|u| u.rows)
+                .sum::<u64>()
+        };
+        if self.unchanged {
+            return "Nothing changed: the same files were loaded before.".to_owned();
+        }
+        let billed = self.totals.get(CostMetric::Billed.as_str());
+        let bill = billed.map(|total| {
+            format!(
+                "{} of bills with {} {} billed",
+                plural(rows("bill"), "row"),
+                grouped(&total.file),
+                self.currency()
+            )
+        });
+        let usage = (rows("usage") > 0).then(|| format!("{} of GPU metrics", plural(rows("usage"), "GPU-hour")));
+        let loaded: Vec<String> = [bill, usage].into_iter().flatten().collect();
+        let rejects = self.units.iter().map(|u| u.rejects).sum::<u64>();
+        let rejected = if rejects == 0 {
+            "no row was rejected".to_owned()
+        } else {
+            format!("{} rejected", plural(rejects, "row"))
+        };
+        format!("Loaded {}; {rejected}.", loaded.join(" and "))
+    }
+
+    fn units_table(&self) -> Table {
+        let mut table = Table::new([
+            Column::text("source"),
+            Column::text("account"),
+            Column::text("month"),
+            Column::number("rows"),
+            Column::number("rejected"),
+        ]);
+        for unit in &self.units {
+            table.row([
+                unit.source.clone(),
+                unit.account.clone(),
+                unit.month.clone(),
+                count(unit.rows),
+                count(unit.rejects),
+            ]);
+        }
+        table
+    }
+
+    /// Every sum with all digits: in all first, then by unit.
+    fn sums_table(&self) -> Table {
+        let mut table = Table::new([
+            Column::text("unit"),
+            Column::text("cost"),
+            Column::number(format!("file total ({})", self.currency())),
+            Column::number("stored total"),
+            Column::number("residual"),
+        ]);
+        let cells = |unit: &str, metric: &str, total: &Total| {
+            [
+                unit.to_owned(),
+                metric.to_owned(),
+                total.file.clone(),
+                total.stored.clone(),
+                total.residual.clone(),
+            ]
+        };
+        for (metric, total) in in_order(&self.totals) {
+            table.total(cells("all", metric, total));
+        }
+        for unit in &self.units {
+            for (metric, total) in in_order(&unit.totals) {
+                table.row(cells(&unit.name(), metric, total));
+            }
+        }
+        table
+    }
+
+    /// Each warning once, with the units that it is about.
+    fn warnings(&self) -> Vec<String> {
+        let mut by_text: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+        for unit in &self.units {
+            for warning in &unit.warnings {
+                by_text.entry(warning).or_default().push(unit.name());
+            }
+        }
+        let words = |(text, units): (&str, Vec<String>)| match units.len() {
+            1 => format!("{text} ({})", units[0]),
+            n if n == self.units.len() => format!("{text} (all {n} units)"),
+            n => format!("{text} ({n} of {} units)", self.units.len()),
+        };
+        by_text.into_iter().map(words).collect()
+    }
+}
+
+/// Billed first, as everywhere.
+fn in_order(totals: &BTreeMap<String, Total>) -> impl Iterator<Item = (&'static str, &Total)> {
+    CostMetric::ALL
+        .iter()
+        .filter_map(|m| Some((m.as_str(), totals.get(m.as_str())?)))
+}
+
+impl View for Loaded {
+    fn screen(&self) -> Screen {
+        let mut screen = Screen::new(self.headline())
+            .table(self.units_table())
+            .table(self.sums_table());
+        for warning in self.warnings() {
+            screen = screen.warning(warning);
+        }
+        screen = screen.then(self.join_screen());
+        let rejects = self.units.iter().any(|u| u.rejects > 0);
+        let report = (self.next.command("report"), "where the money goes");
+        let doctor = (self.next.command("doctor"), "what is missing for a better answer");
+        if rejects {
+            screen.next([
+                (self.next.command("rejects"), "the rows that were not kept, and why"),
+                report,
+                doctor,
+            ])
+        } else {
+            screen.next([report, doctor])
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::screen::Paint;
+    use lowwater_model::money::Decimal;
+
+    fn sum(values: &[&str]) -> ExactSum {
+        let mut sum = ExactSum::default();
+        values.iter().for_each(|v| sum.add(Decimal::parse(v).unwrap()));
+        sum
+    }
+
+    fn unit(month: &str, values: &[&str], warnings: &[&str]) -> UnitReport {
+        UnitReport {
+            kind: "bill",
+            source: "AWS".into(),
+            account: "1234".into(),
+            month: month.into(),
+            rows: values.len() as u64,
+            rejects: 0,
+            totals: [("billed".to_owned(), sum(values)), ("list".to_owned(), sum(values))].into(),
+            warnings: warnings.iter().map(|w| (*w).to_owned()).collect(),
+        }
+    }
+
+    fn coverage(days: usize) -> Coverage {
+        let day = |i: usize| CoverageDay {
+            day: format!("2026-10-{:02}", i + 1),
+            billed_gpu_hours: Money::whole(24),
+            observed_gpu_hours: 18.0,
+        };
+        Coverage {
+            metric: CostMetric::Effective,
+            gpu_cost: Money::whole(if days == 0 { 0 } else { 200 }),
+            joined_cost: Money::whole(if days == 0 { 0 } else { 150 }),
+            days: (0..days).map(day).collect(),
+            unmatched_gpus: Vec::new(),
+            ambiguous_hosts: BTreeMap::new(),
+            unmatched_resources: Vec::new(),
+            undeclared_resources: Vec::new(),
+            without_memory: std::collections::BTreeSet::new(),
+            without_power: std::collections::BTreeSet::new(),
+        }
+    }
+
+    #[test]
+    fn says_how_much_is_joined_and_what_each_day_has() {
+        let report = LoadReport::default();
+        let text = |days| {
+            let view = Loaded::new(&report, Some("USD".into()), &coverage(days), Next::default());
+            view.screen().render(100, Paint::new(false))
+        };
+        assert!(text(0).contains("The bill has no GPU machines"));
+        let two = text(2);
+        assert!(
+            two.contains("75.0 % of GPU money is joined to activity: 150.00 of 200.00 USD; everything matched."),
+            "{two}"
+        );
+        assert!(two.contains("2026-10-02              24.0      18.0  75.0 %"), "{two}");
+        let many = text(MOST_DAYS + 2);
+        assert!(
+            many.contains("The newest 31 days are shown; --json has the 2 before them too."),
+            "{many}"
+        );
+        assert!(!many.contains("2026-10-02 ") && many.contains("2026-10-03 "), "{many}");
+    }
+
+    fn loaded(units: Vec<UnitReport>) -> Loaded {
+        let mut totals: BTreeMap<String, ExactSum> = BTreeMap::new();
+        for (metric, sum) in units.iter().flat_map(|u| &u.totals) {
+            totals.entry(metric.clone()).or_default().merge(*sum);
+        }
+        Loaded::new(
+            &LoadReport {
+                units,
+                totals,
+                unchanged: false,
+            },
+            Some("USD".into()),
+            &coverage(0),
+            Next::default(),
+        )
+    }
+
+    #[test]
+    fn prints_every_digit_of_every_sum() {
+        let view = loaded(vec![
+            unit("2026-09", &["4829.331368897859170", "0.1"], &["a"]),
+            unit("2026-10", &["0.0000000000007"], &["a", "b"]),
+        ]);
+        let text = view.screen().render(140, Paint::new(false));
+        assert!(
+            text.starts_with("Loaded 3 rows of bills with 4,829.431368897859870 USD billed; no row was rejected."),
+            "{text}"
+        );
+        for digits in [
+            "4829.431368897859870",
+            "4829.431368897860",
+            "-0.000000000000130",
+            "4829.431368897859170",
+            "4829.431368897859",
+            "0.000000000000170",
+            "0.0000000000007",
+            "0.000000000001",
+        ] {
+            assert!(text.contains(digits), "{digits}\n{text}");
+        }
+        assert!(
+            text.contains("warning: a (all 2 units)") && text.contains("warning: b (AWS 1234 2026-10)"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn text_and_json_hold_the_same_sums() {
+        let view = loaded(vec![unit("2026-09", &["1.5", "-0.25"], &[])]);
+        let json = serde_json::to_value(&view).unwrap();
+        let billed = &json["units"][0]["totals"]["billed"];
+        assert_eq!(billed["file"], "1.25");
+        assert_eq!(billed["stored"], "1.250000000000");
+        assert_eq!(billed["residual"], "0.00");
+        let text = view.screen().render(120, Paint::new(false));
+        for part in ["file", "stored", "residual"] {
+            assert!(text.contains(billed[part].as_str().unwrap()));
+        }
+    }
+
+    #[test]
+    fn says_that_nothing_changed_and_leads_to_rejects() {
+        let mut view = loaded(vec![unit("2026-09", &["1"], &[])]);
+        assert!(
+            !view
+                .screen()
+                .render(100, Paint::new(false))
+                .contains("lowwater rejects")
+        );
+        view.units[0].rejects = 2;
+        let text = view.screen().render(100, Paint::new(false));
+        assert!(
+            text.contains("2 rows rejected") && text.contains("lowwater rejects"),
+            "{text}"
+        );
+        view.unchanged = true;
+        assert!(
+            view.screen()
+                .render(100, Paint::new(false))
+                .starts_with("Nothing changed")
+        );
+    }
+}

@@ -1,0 +1,414 @@
+//! A plan: what to do, in which order, what it saves, and what was not proposed.
+
+use std::collections::BTreeMap;
+
+use lowwater_model::charge::CostMetric;
+use lowwater_model::money::{Estimate, Range};
+use lowwater_model::plan::{Declined, Phase, Plan, Step, Target};
+use serde::{Serialize, Serializer};
+
+use super::next::Next;
+use crate::amount::{self, cents, estimate_cents, plural, range};
+use crate::output::View;
+use crate::screen::{Column, Figure, Screen, Table, figure};
+
+/// Declined targets that the short form shows.
+const SHORT_DECLINED: usize = 8;
+
+/// A plan, as JSON exactly the file plan.json.
+#[derive(Debug)]
+pub struct PlanView<'a> {
+    /// The plan.
+    pub plan: &'a Plan,
+    /// Where it was written; none where it was only read.
+    pub written: Option<String>,
+    /// Everything, not only what comes first.
+    pub whole: bool,
+    /// How next commands name the data directory.
+    pub next: Next,
+}
+
+impl Serialize for PlanView<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.plan.serialize(serializer)
+    }
+}
+
+/// What a cost metric is called in a sentence.
+pub fn metric_words(metric: CostMetric) -> String {
+    format!("{metric} cost")
+}
+
+/// A change that is no change is not worth a range.
+fn amount_or_dash(saving: &Range) -> String {
+    if saving.p90 == Estimate::ZERO && saving.p10 == Estimate::ZERO {
+        "-".to_owned()
+    } else {
+        range(saving)
+    }
+}
+
+/// `notebooks`, or the only resource, or how many there are.
+pub fn target_words(target: &Target) -> String {
+    let resources = match target.resources.len() {
+        0 => None,
+        1 => target.resources.first().map(ToString::to_string),
+        n => Some(plural(n as u64, "resource")),
+    };
+    let scope = target
+        .scope
+        .as_ref()
+        .map(|s| format!("{} in {} {}", s.sku, s.provider, s.region));
+    match (&target.workload, resources.or(scope)) {
+        (Some(workload), Some(what)) => format!("{workload} ({what})"),
+        (Some(workload), None) => workload.to_string(),
+        (None, Some(what)) => what,
+        (None, None) => "everything".to_owned(),
+    }
+}
+
+/// What still has to happen, in short: ids of unmet conditions.
+fn needs_words(step: &Step) -> String {
+    let unmet: Vec<String> = step
+        .needs
+        .iter()
+        .filter(|n| !n.met)
+        .map(|n| n.id.replace('_', " "))
+        .collect();
+    if unmet.is_empty() {
+        "nothing".to_owned()
+    } else {
+        unmet.join(", ")
+    }
+}
+
+/// `Weeks 3 to 4: stop waste`.
+fn phase_words(phase: Phase) -> String {
+    let (first, last) = phase.weeks();
+    format!("Weeks {first} to {last}: {}", phase.as_str().replace('-', " "))
+}
+
+impl PlanView<'_> {
+    fn headline(&self) -> String {
+        let plan = self.plan;
+        if plan.steps.is_empty() {
+            return format!(
+                "Nothing to change was found in the replayed {}; {} looked at and declined.",
+                amount::period(&plan.period),
+                were(plan.declined.len())
+            );
+        }
+        let cash = range(&plan.per_month.cash);
+        let steps = plural(plan.steps.len() as u64, "step");
+        format!(
+            "{steps} save {cash} {} a month in cash, replayed on {}.",
+            plan.currency,
+            amount::period(&plan.period)
+        )
+    }
+
+    fn figures(&self) -> Vec<Figure> {
+        let plan = self.plan;
+        let metric = metric_words(plan.basis.metric);
+        let share = if plan.bill.total == Estimate::ZERO {
+            amount::UNKNOWN.to_owned()
+        } else {
+            amount::share((plan.bill.total - plan.planned.total).amount() / plan.bill.total.amount())
+        };
+        let money = |e: Estimate| format!("{} {}", estimate_cents(e), plan.currency);
+        let mut figures = vec![
+            figure(
+                "bill",
+                money(plan.bill.total),
+                format!("{metric} of {}", amount::period(&plan.period)),
+            ),
+            figure(
+                "with the plan",
+                money(plan.planned.total),
+                format!("{share} less, the same hours replayed with all steps"),
+            ),
+            figure(
+                "cash",
+                format!("{} {}", range(&plan.saving.cash), plan.currency),
+                "not paid any more, over these days",
+            ),
+        ];
+        if plan.saving.freed.p50 != Estimate::ZERO {
+            let freed = format!("{} {}", range(&plan.saving.freed), plan.currency);
+            figures.push(figure(
+                "freed",
+                freed,
+                "commitment set free: still paid until it ends, not counted as saved",
+            ));
+        }
+        let waiting: Vec<&Step> = plan.steps.iter().filter(|s| s.is_blocked()).collect();
+        if !waiting.is_empty() {
+            let cash: Estimate = waiting.iter().map(|s| s.per_month.cash.p50).sum();
+            let value = format!("{} {}", amount::short(cash), plan.currency);
+            let of = format!(
+                "a month of the cash stands behind a condition ({} of {} steps)",
+                waiting.len(),
+                plan.steps.len()
+            );
+            figures.push(figure("waiting", value, of));
+        }
+        figures
+    }
+
+    fn steps(&self, phase: Phase) -> Table {
+        let currency = &self.plan.currency;
+        let mut table = Table::new([
+            Column::number("#"),
+            Column::text("step").optional(1),
+            Column::text("what to do"),
+            Column::number(format!("cash a month ({currency})")),
+            Column::number(format!("freed ({currency})")).optional(2),
+            Column::text("risk").optional(4),
+            Column::text("effort").optional(5),
+            Column::text("waits for").optional(3),
+        ]);
+        let steps = self.plan.steps.iter().enumerate().filter(|(_, s)| s.phase == phase);
+        for (index, step) in steps {
+            table.row([
+                (index + 1).to_string(),
+                step.id.to_string(),
+                step.title.clone(),
+                range(&step.per_month.cash),
+                amount_or_dash(&step.per_month.freed),
+                step.risk.to_string(),
+                step.effort.to_string(),
+                needs_words(step),
+            ]);
+        }
+        table
+    }
+
+    fn reconciliation(&self) -> Screen {
+        let bill = &self.plan.bill;
+        let mut table = Table::new([
+            Column::text("from the replayed bill to the invoice"),
+            Column::number(format!("{} ({})", "amount", self.plan.currency)),
+        ]);
+        table.row([metric_words(self.plan.basis.metric), estimate_cents(bill.total)]);
+        for line in &bill.reconciliation {
+            table.row([line.label.clone(), cents(line.amount)]);
+        }
+        table.row(["unexplained".to_owned(), cents(bill.unexplained)]);
+        Screen::default().title("Reconciliation").table(table)
+    }
+}
+
+fn were(count: usize) -> String {
+    if count == 1 {
+        "1 change was".to_owned()
+    } else {
+        format!("{count} changes were")
+    }
+}
+
+/// Refusals as a table, the reasons with most targets first.
+pub fn declined_table(declined: &[Declined], most: usize) -> Table {
+    let mut table = Table::new([
+        Column::text("lever"),
+        Column::text("what was looked at"),
+        Column::text("why not"),
+        Column::text("numbers").optional(1),
+    ]);
+    for one in declined.iter().take(most) {
+        table.row([
+            one.lever.clone(),
+            target_words(&one.target),
+            one.why.clone(),
+            numbers_words(&one.numbers),
+        ]);
+    }
+    table
+}
+
+fn numbers_words(numbers: &BTreeMap<String, Estimate>) -> String {
+    let words = numbers
+        .iter()
+        .map(|(name, n)| format!("{} {}", name.replace('_', " "), amount::plain(n.amount())));
+    words.collect::<Vec<_>>().join(", ")
+}
+
+impl View for PlanView<'_> {
+    fn screen(&self) -> Screen {
+        let plan = self.plan;
+        let mut screen = Screen::new(self.headline()).figures(self.figures());
+        for phase in Phase::ALL
+            .iter()
+            .copied()
+            .filter(|p| plan.steps.iter().any(|s| s.phase == *p))
+        {
+            screen = screen.title(phase_words(phase)).table(self.steps(phase));
+        }
+        if !plan.declined.is_empty() {
+            let most = if self.whole { usize::MAX } else { SHORT_DECLINED };
+            let shown = plan.declined.len().min(most);
+            let more = if shown < plan.declined.len() {
+                format!(", {shown} shown")
+            } else {
+                String::new()
+            };
+            screen = screen
+                .title(format!("Looked at and not proposed ({}{more})", plan.declined.len()))
+                .table(declined_table(&plan.declined, most));
+        }
+        if !plan.notes.is_empty() {
+            screen = screen.title("What to know").points(plan.notes.clone());
+        }
+        if self.whole {
+            screen = screen.then(self.reconciliation());
+        }
+        screen.text(self.identity()).then(self.next_commands())
+    }
+}
+
+impl PlanView<'_> {
+    fn identity(&self) -> String {
+        let plan = self.plan;
+        let short = |id: &str| id.chars().take(12).collect::<String>();
+        let (id, facts, policy) = (
+            short(plan.id.as_str()),
+            short(plan.facts.as_str()),
+            short(plan.policy.as_str()),
+        );
+        let ids = format!(
+            "Plan {id} from facts {facts} under policy {policy}, as of {}.",
+            amount::instant(plan.as_of)
+        );
+        match &self.written {
+            Some(path) => format!("{ids} Written to {path}."),
+            None => ids,
+        }
+    }
+
+    fn next_commands(&self) -> Screen {
+        let next = &self.next;
+        let first = self
+            .plan
+            .steps
+            .first()
+            .map(|_| (next.command("show 1"), "everything about the first step"));
+        match (self.whole, first) {
+            (true, Some(step)) => {
+                Screen::default().next([step, (next.command("show prices"), "what every price stands on")])
+            }
+            (false, Some(step)) => Screen::default().next([
+                step,
+                (next.command("show plan"), "all refusals and the way to the invoice"),
+            ]),
+            (_, None) => Screen::default().next([(next.command("doctor"), "what is missing for a better answer")]),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::screen::Paint;
+    use crate::view::sample;
+
+    fn text(plan: &Plan, whole: bool, width: usize) -> String {
+        let view = PlanView {
+            plan,
+            written: None,
+            whole,
+            next: Next::default(),
+        };
+        view.screen().render(width, Paint::new(false))
+    }
+
+    #[test]
+    fn says_what_it_saves_and_what_waits() {
+        let text = text(&sample::plan(), true, 120);
+        let first = text.lines().next().unwrap();
+        assert_eq!(
+            first,
+            "2 steps save 36.4k (31.8k to 40.2k) USD a month in cash, replayed on 4 Oct to 31 Oct 2026 (28 days)."
+        );
+        for part in [
+            "412,300.00 USD",
+            "375,900.00 USD",
+            "8.8 % less",
+            "freed",
+            "1.0k (900 to 1.1k) USD",
+            "Weeks 3 to 4: stop waste",
+        ] {
+            assert!(text.contains(part), "{part}\n{text}");
+        }
+        assert!(
+            text.contains("instance store acknowledged") && text.contains("(1 of 2 steps)"),
+            "{text}"
+        );
+        assert!(
+            text.contains("a standby waits on purpose") && text.contains("cash per month 2,645.5"),
+            "{text}"
+        );
+        assert!(text.contains("unexplained") && text.contains("-0.02"), "{text}");
+    }
+
+    #[test]
+    fn the_short_form_leaves_out_the_way_to_the_invoice() {
+        assert!(!text(&sample::plan(), false, 120).contains("Reconciliation"));
+        let mut plan = sample::plan();
+        plan.declined = vec![plan.declined[0].clone(); SHORT_DECLINED + 5];
+        assert!(text(&plan, false, 120).contains("Looked at and not proposed (13, 8 shown)"));
+        assert!(text(&plan, true, 120).contains("Looked at and not proposed (13)"));
+    }
+
+    #[test]
+    fn a_plan_without_steps_says_so() {
+        let mut plan = sample::plan();
+        plan.steps.clear();
+        let text = text(&plan, false, 120);
+        assert!(
+            text.starts_with(
+                "Nothing to change was found in the replayed 4 Oct to 31 Oct 2026 (28 days); 1 change was looked"
+            ),
+            "{text}"
+        );
+        assert!(text.contains("lowwater doctor"));
+    }
+
+    #[test]
+    fn fits_every_width_and_names_what_it_leaves_out() {
+        for width in [60, 80, 100, 160, 200] {
+            let text = text(&sample::plan(), true, width);
+            assert!(text.lines().all(|l| l.chars().count() <= width), "{width}\n{text}");
+            assert!(text.contains("18.2k (15.9k to 20.1k)"), "{width}\n{text}");
+        }
+    }
+
+    #[test]
+    fn json_is_the_plan_itself() {
+        let plan = sample::plan();
+        let view = PlanView {
+            plan: &plan,
+            written: Some("x".into()),
+            whole: false,
+            next: Next::default(),
+        };
+        assert_eq!(
+            serde_json::to_value(&view).unwrap(),
+            serde_json::to_value(&plan).unwrap()
+        );
+    }
+
+    #[test]
+    fn targets_in_words() {
+        let target = |workload: Option<&str>, resources: &[&str]| {
+            let resources = resources.iter().map(|r| (*r).into()).collect();
+            target_words(&Target {
+                workload: workload.map(Into::into),
+                resources,
+                scope: None,
+            })
+        };
+        assert_eq!(target(Some("chat"), &["a", "b"]), "chat (2 resources)");
+        assert_eq!(target(None, &["a"]), "a");
+        assert_eq!(target(Some("chat"), &[]), "chat");
+        assert_eq!(target(None, &[]), "everything");
+    }
+}

@@ -1,0 +1,263 @@
+//! Every price with its basis and age, and the prices that nobody knows.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use lowwater_model::facts::Facts;
+use lowwater_model::known::Known;
+use lowwater_model::money::Money;
+use lowwater_model::offer::{Market, Offer, PriceBasis, PriceKey};
+use serde::{Serialize, Serializer};
+
+use super::resource;
+use crate::amount::{UNKNOWN, cents, count};
+use crate::output::View;
+use crate::screen::{Column, Screen, Table};
+
+/// Days after which a price is called old: a quarter, in which GPU prices have moved before.
+pub const OLD_DAYS: i32 = 90;
+
+/// What is sold: cloud, region, SKU.
+pub type Place = (String, String, String);
+
+/// Prices, as JSON a plain array.
+#[derive(Debug)]
+pub struct Prices {
+    rows: Vec<Price>,
+    currency: String,
+    day: Date,
+    all: bool,
+}
+
+/// A price, or why there is none.
+#[derive(Debug, Serialize)]
+pub struct Price {
+    /// Cloud id.
+    pub provider: String,
+    /// FOCUS RegionId; empty = any.
+    pub region: String,
+    /// Instance type.
+    pub sku: String,
+    /// Terms.
+    pub market: Market,
+    /// For an hour of the whole instance; null = unknown.
+    pub price_per_hour: Option<f64>,
+    /// Currency of the price.
+    pub currency: String,
+    /// Who says so.
+    pub basis: Option<PriceBasis>,
+    /// Last day on which it was seen to be true.
+    pub as_of: Option<Date>,
+    /// At the end of the facts.
+    pub age_days: Option<i32>,
+    /// File, table or bill; or why it is unknown.
+    pub source: String,
+    /// Cost in the replayed period of what is bought there; null where nothing is.
+    pub cost: Option<Money>,
+}
+
+impl Serialize for Prices {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.rows.serialize(serializer)
+    }
+}
+
+/// The day at which prices are looked at: the last of the facts.
+pub fn day_of(facts: &Facts) -> Date {
+    TimeZone::UTC.to_datetime(facts.as_of).date()
+}
+
+/// Compute cost by what is bought, for resources whose SKU is known.
+pub fn bought(facts: &Facts) -> BTreeMap<Place, Money> {
+    let mut out: BTreeMap<Place, Money> = BTreeMap::new();
+    for r in &facts.resources {
+        if let Some(sku) = r.sku.value() {
+            let place = (r.cloud.clone(), r.region.to_string(), sku.to_string());
+            *out.entry(place).or_default() += resource::compute_cost(r, &facts.period);
+        }
+    }
+    out
+}
+
+impl Price {
+    fn known(offer: Offer, day: Date, cost: Option<Money>) -> Self {
+        Self {
+            provider: offer.cloud,
+            region: offer.region.to_string(),
+            sku: offer.sku.to_string(),
+            market: offer.market,
+            price_per_hour: Some(offer.rate.0),
+            currency: offer.currency.to_string(),
+            basis: Some(offer.basis),
+            as_of: Some(offer.as_of),
+            age_days: Some((day - offer.as_of).get_days()),
+            source: offer.source,
+            cost,
+        }
+    }
+
+    fn unknown(place: &Place, currency: &str, why: String, cost: Option<Money>) -> Self {
+        let (provider, region, sku) = place.clone();
+        let currency = currency.to_owned();
+        Self {
+            provider,
+            region,
+            sku,
+            market: Market::OnDemand,
+            price_per_hour: None,
+            currency,
+            basis: None,
+            as_of: None,
+            age_days: None,
+            source: why,
+            cost,
+        }
+    }
+}
+
+impl Prices {
+    /// Of what is bought: the best price for each of its terms. With `all`, every price that is known.
+    pub fn new(facts: &Facts, all: bool) -> Self {
+        let day = day_of(facts);
+        let bought = bought(facts);
+        let mut rows: Vec<Price> = bought
+            .iter()
+            .flat_map(|(place, cost)| best(facts, place, *cost, day))
+            .collect();
+        if all {
+            let shown: BTreeSet<Place> = bought.into_keys().collect();
+            let offers = facts
+                .prices
+                .0
+                .iter()
+                .filter(|o| !shown.contains(&(o.cloud.clone(), o.region.to_string(), o.sku.to_string())));
+            rows.extend(offers.map(|o| Price::known(o.clone(), day, None)));
+        }
+        Self {
+            rows,
+            currency: facts.currency.to_string(),
+            day,
+            all,
+        }
+    }
+
+    fn headline(&self) -> String {
+        let unknown = self.rows.iter().filter(|r| r.price_per_hour.is_none()).count();
+        let old = self
+            .rows
+            .iter()
+            .filter(|r| r.age_days.is_some_and(|d| d > OLD_DAYS))
+            .count();
+        let of = if self.all {
+            "all known prices"
+        } else {
+            "what the bill holds"
+        };
+        format!(
+            "{} prices for {of} on {}; {old} older than {OLD_DAYS} days, {unknown} unknown.",
+            self.rows.len() - unknown,
+            self.day
+        )
+    }
+}
+
+fn best(facts: &Facts, place: &Place, cost: Money, day: Date) -> Vec<Price> {
+    let (cloud, region, sku) = place;
+    let price = |market: &Market| match facts.prices.find(
+        &PriceKey {
+            cloud,
+            region,
+            sku,
+            market: *market,
+        },
+        day,
+    ) {
+        Known::Value(offer) => Some(Price::known(offer, day, Some(cost))),
+        Known::Unknown(why) if *market == Market::OnDemand => {
+            Some(Price::unknown(place, facts.currency.as_str(), why, Some(cost)))
+        }
+        Known::Unknown(_) => None,
+    };
+    Market::ALL.iter().filter_map(price).collect()
+}
+
+impl View for Prices {
+    fn screen(&self) -> Screen {
+        let mut table = Table::new([
+            Column::text("provider"),
+            Column::text("region"),
+            Column::text("SKU"),
+            Column::text("market"),
+            Column::number(format!("an hour ({})", self.currency)),
+            Column::text("basis"),
+            Column::number("age (days)"),
+            Column::text("as of").optional(2),
+            Column::text("source").optional(1),
+            Column::number(format!("cost ({})", self.currency)).optional(3),
+        ]);
+        for row in &self.rows {
+            table.row([
+                row.provider.clone(),
+                if row.region.is_empty() {
+                    "any".to_owned()
+                } else {
+                    row.region.clone()
+                },
+                row.sku.clone(),
+                row.market.to_string(),
+                row.price_per_hour
+                    .map_or_else(|| UNKNOWN.to_owned(), |p| format!("{p:.4}")),
+                row.basis.map_or("-", PriceBasis::as_str).to_owned(),
+                row.age_days
+                    .map_or_else(|| "-".to_owned(), |d| count(u64::from(d.unsigned_abs()))),
+                row.as_of.map_or_else(|| "-".to_owned(), |d| d.to_string()),
+                row.source.clone(),
+                row.cost.map_or_else(String::new, cents),
+            ]);
+        }
+        Screen::new(self.headline()).table(table)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::screen::Paint;
+    use crate::view::sample;
+
+    #[test]
+    fn every_price_has_basis_and_age_and_a_missing_one_is_unknown() {
+        let mut facts = sample::facts();
+        facts.resources.push(sample::resource("i-0zzz"));
+        let last = facts.resources.len() - 1;
+        facts.resources[last].sku = Known::Value("x9.metal".into());
+        let view = Prices::new(&facts, false);
+        let text = view.screen().render(160, Paint::new(false));
+        assert!(
+            text.contains("unknown") && text.contains("no on_demand price of x9.metal"),
+            "{text}"
+        );
+        let json = serde_json::to_value(&view).unwrap();
+        let rows = json.as_array().unwrap();
+        assert!(
+            rows.iter()
+                .any(|r| r["sku"] == "x9.metal" && r["price_per_hour"].is_null() && r["basis"].is_null())
+        );
+        for row in rows.iter().filter(|r| !r["price_per_hour"].is_null()) {
+            assert!(
+                row["basis"].is_string() && row["as_of"].is_string() && row["age_days"].is_i64(),
+                "{row}"
+            );
+        }
+    }
+
+    #[test]
+    fn all_holds_more_and_the_bought_ones_once() {
+        let facts = sample::facts();
+        let (few, many) = (Prices::new(&facts, false), Prices::new(&facts, true));
+        assert!(many.rows.len() > few.rows.len());
+        let bought = |p: &Prices| p.rows.iter().filter(|r| r.cost.is_some()).count();
+        assert_eq!(bought(&few), bought(&many));
+    }
+}

@@ -1,0 +1,292 @@
+//! Where the money goes: the bill by one or two dimensions, to the last digit.
+
+use lowwater_model::charge::CostMetric;
+use lowwater_model::known::Known;
+use lowwater_model::money::Money;
+use lowwater_store::report::{Dimension, IdleMode, PeriodKind, Report, ReportQuery, ReportRow};
+use serde::ser::SerializeMap as _;
+use serde::{Serialize, Serializer};
+
+use super::next::Next;
+use super::plan::metric_words;
+use crate::amount::{self, UNKNOWN, cents, share_of, share_or_unknown};
+use crate::csv::Csv;
+use crate::output::View;
+use crate::screen::{Column, Figure, Screen, Table, figure};
+
+/// Label of what twelve stored digits could not hold.
+const ROUNDING: &str = "(rounding)";
+
+/// A report. Its rows sum to its total, exactly.
+#[derive(Debug, Serialize)]
+pub struct ReportView {
+    /// `billed`, `effective`, `contracted` or `list`.
+    pub metric: CostMetric,
+    /// Why that one, where nobody asked for it.
+    pub metric_why: Option<String>,
+    /// Of all money.
+    pub currency: String,
+    /// The dimensions.
+    pub by: Vec<Dimension>,
+    /// Which time counts.
+    pub period: PeriodKind,
+    /// How idle cost is shown.
+    pub idle: IdleMode,
+    /// First and last day with charges.
+    pub days: Option<(String, String)>,
+    /// The parts.
+    pub rows: Vec<Row>,
+    /// All of it: the bill.
+    pub total: String,
+    /// Money that stands out; each is inside the rows too.
+    pub lines: lowwater_store::report::Lines,
+    /// GPU figures.
+    pub gpu: Gpu,
+    /// What a reader must know.
+    pub notes: Vec<String>,
+    #[serde(skip)]
+    stored: Money,
+    #[serde(skip)]
+    next: Next,
+}
+
+/// One part of the bill.
+#[derive(Debug)]
+pub struct Row {
+    /// A label for each dimension, under its name.
+    pub labels: Vec<(&'static str, String)>,
+    /// Exact, as text.
+    pub cost: String,
+    /// The part of it that ran idle.
+    pub of_which_idle: Money,
+    /// For tables; the residual of a rounding line has none.
+    money: Option<Money>,
+}
+
+impl Serialize for Row {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for (name, label) in &self.labels {
+            map.serialize_entry(name, label)?;
+        }
+        map.serialize_entry("cost", &self.cost)?;
+        map.serialize_entry("of_which_idle", &self.of_which_idle)?;
+        map.end()
+    }
+}
+
+/// GPU figures of a report.
+#[derive(Debug, Serialize)]
+pub struct Gpu {
+    /// Cost of resources with a GPU.
+    pub cost: Money,
+    /// The part of it that is development.
+    pub development: Money,
+    /// `development` of `cost`, 0 to 1; null where there is no GPU cost.
+    pub development_share: Option<f64>,
+    /// Billed.
+    pub gpu_hours: Money,
+    /// Weighed by activity.
+    pub useful_gpu_hours: Known<f64>,
+    /// Cost of the measured part for one of them.
+    pub cost_per_useful_gpu_hour: Known<f64>,
+}
+
+impl ReportView {
+    /// Of a report.
+    pub fn new(report: Report, query: &ReportQuery, next: Next) -> Self {
+        let mut rows: Vec<Row> = report.rows.iter().map(|r| row(&report.by, r)).collect();
+        let exact = report.exact.filter(|sum| !sum.is_exact());
+        if let Some(sum) = exact {
+            rows.push(rounding(&report.by, sum.residual_text()));
+        }
+        let gpu = &report.gpu;
+        Self {
+            metric: report.metric,
+            metric_why: report.metric_why,
+            currency: report.currency,
+            by: report.by,
+            period: query.period,
+            idle: query.idle,
+            days: report.days,
+            rows,
+            total: exact.map_or_else(|| report.stored.to_string(), |sum| sum.file_text()),
+            lines: report.lines,
+            gpu: Gpu {
+                cost: gpu.cost,
+                development: gpu.development,
+                development_share: share_of(gpu.development, gpu.cost).map(amount::six_digits),
+                gpu_hours: gpu.gpu_hours,
+                useful_gpu_hours: gpu.useful_gpu_hours.clone(),
+                cost_per_useful_gpu_hour: gpu.cost_per_useful_gpu_hour.clone(),
+            },
+            notes: report.notes,
+            stored: report.stored,
+            next,
+        }
+    }
+
+    fn headline(&self) -> String {
+        let days = self
+            .days
+            .as_ref()
+            .map_or_else(String::new, |(first, last)| format!(" from {first} to {last}"));
+        let total = format!(
+            "{} is {} {}{days}",
+            sentence(&metric_words(self.metric)),
+            cents(self.stored),
+            self.currency
+        );
+        match share_of(self.lines.idle, self.gpu.cost) {
+            Some(share) if !self.lines.idle.is_zero() => {
+                let idle = cents(self.lines.idle);
+                format!("{total}; {idle} of it ran idle, {} of GPU spend.", amount::share(share))
+            }
+            _ => format!("{total}."),
+        }
+    }
+
+    fn figures(&self) -> Vec<Figure> {
+        let money = |m: Money| format!("{} {}", cents(m), self.currency);
+        let of_bill = |m: Money| format!("{} of the bill", share_or_unknown(share_of(m, self.stored)));
+        let of_gpu = |m: Money| format!("{} of GPU spend", share_or_unknown(share_of(m, self.gpu.cost)));
+        let hours = amount::quantity(self.gpu.gpu_hours.estimate().amount());
+        vec![
+            figure(
+                metric_words(self.metric),
+                money(self.stored),
+                self.metric_why.clone().unwrap_or_default(),
+            ),
+            figure(
+                "GPU spend",
+                money(self.gpu.cost),
+                format!("{}, {hours} GPU-hours billed", of_bill(self.gpu.cost)),
+            ),
+            figure(
+                "idle",
+                money(self.lines.idle),
+                format!(
+                    "{}: hours in which every GPU of a machine did nothing",
+                    of_gpu(self.lines.idle)
+                ),
+            ),
+            figure("development", money(self.gpu.development), of_gpu(self.gpu.development)),
+            self.useful(),
+            figure(
+                "unallocated",
+                money(self.lines.unallocated),
+                format!("{}: no team by workload or tag", of_bill(self.lines.unallocated)),
+            ),
+            figure(
+                "untagged",
+                money(self.lines.untagged),
+                format!("{}: lacks a tag that the policy requires", of_bill(self.lines.untagged)),
+            ),
+            figure(
+                "unused commitment",
+                money(self.lines.unused_commitment),
+                format!("{}: paid for and not used", of_bill(self.lines.unused_commitment)),
+            ),
+        ]
+    }
+
+    fn useful(&self) -> Figure {
+        let label = "a useful GPU-hour";
+        match (&self.gpu.cost_per_useful_gpu_hour, &self.gpu.useful_gpu_hours) {
+            (Known::Value(rate), Known::Value(hours)) => {
+                let hours = amount::quantity(*hours);
+                let remark = format!("{hours} GPU-hours weighed by activity, on measured machines");
+                figure(label, format!("{rate:.2} {}", self.currency), remark)
+            }
+            (Known::Unknown(why), _) | (_, Known::Unknown(why)) => figure(label, UNKNOWN, why.clone()),
+        }
+    }
+
+    fn table(&self) -> Table {
+        let names = self.by.iter().map(|d| Column::text(d.as_str().replace('_', " ")));
+        let cost = Column::number(format!("{} ({})", metric_words(self.metric), self.currency));
+        let numbers = [
+            cost,
+            Column::number("share"),
+            Column::number(format!("of which idle ({})", self.currency)).optional(1),
+        ];
+        let mut table = Table::new(names.chain(numbers));
+        let share = |m: Money| share_or_unknown(share_of(m, self.stored));
+        let first = std::iter::once("all".to_owned()).chain(vec![String::new(); self.by.len().saturating_sub(1)]);
+        table.total(first.chain([cents(self.stored), share(self.stored), cents(self.lines.idle)]));
+        for row in &self.rows {
+            let labels = row.labels.iter().map(|(_, label)| label.clone());
+            let numbers = match row.money {
+                Some(money) => [cents(money), share(money), cents(row.of_which_idle)],
+                None => [row.cost.clone(), String::new(), String::new()],
+            };
+            table.row(labels.chain(numbers));
+        }
+        table
+    }
+
+    /// The rows for a spreadsheet, in FOCUS words; the metric is in the header.
+    pub fn csv(&self) -> String {
+        let column = self.metric.column();
+        let mut csv = Csv::default();
+        let header = self.by.iter().map(|d| d.as_str().to_owned());
+        let idle = format!("x_Idle{column}");
+        csv.record(
+            header
+                .chain([column.to_owned(), idle, "BillingCurrency".to_owned()])
+                .map(Csv::text),
+        );
+        for row in &self.rows {
+            let labels = row.labels.iter().map(|(_, label)| Csv::text(label.clone()));
+            let numbers = [
+                Csv::number(row.cost.clone()),
+                Csv::number(row.of_which_idle.to_string()),
+            ];
+            csv.record(labels.chain(numbers).chain([Csv::text(self.currency.clone())]));
+        }
+        csv.into_text()
+    }
+}
+
+fn sentence(text: &str) -> String {
+    let mut chars = text.chars();
+    chars
+        .next()
+        .map(|c| c.to_uppercase().chain(chars).collect())
+        .unwrap_or_default()
+}
+
+fn row(by: &[Dimension], row: &ReportRow) -> Row {
+    Row {
+        labels: by.iter().map(|d| d.as_str()).zip(row.labels.iter().cloned()).collect(),
+        cost: row.cost.to_string(),
+        of_which_idle: row.of_which_idle,
+        money: Some(row.cost),
+    }
+}
+
+/// The line that makes the rows tie out to the last digit of the files.
+fn rounding(by: &[Dimension], residual: String) -> Row {
+    let owner = by.iter().position(|d| d.is_owner()).unwrap_or(0);
+    let label =
+        |(i, d): (usize, &Dimension)| (d.as_str(), if i == owner { ROUNDING.to_owned() } else { String::new() });
+    Row {
+        labels: by.iter().enumerate().map(label).collect(),
+        cost: residual,
+        of_which_idle: Money::ZERO,
+        money: None,
+    }
+}
+
+impl View for ReportView {
+    fn screen(&self) -> Screen {
+        let mut screen = Screen::new(self.headline()).figures(self.figures()).table(self.table());
+        if !self.notes.is_empty() {
+            screen = screen.title("What to know").points(self.notes.clone());
+        }
+        screen.next([
+            (self.next.command("plan"), "what to change, and what each step saves"),
+            (self.next.command("report --by team,class"), "who spends it on what"),
+        ])
+    }
+}

@@ -1,0 +1,226 @@
+//! The commands that need no data: help, init, policy, completions, man pages, reference pages, exit codes.
+
+mod common;
+
+use common::{finish, program, run, run_wide, transcript};
+
+const COMMANDS: &[&str] = &[
+    "report",
+    "plan",
+    "show",
+    "explain",
+    "rejects",
+    "doctor",
+    "policy",
+    "init",
+    "completions",
+    "man",
+];
+
+#[test]
+fn help_of_the_program() {
+    let dir = tempfile::tempdir().unwrap();
+    let help = run(dir.path(), &["--help"]);
+    assert_eq!(help.code, 0);
+    insta::assert_snapshot!("help", help.stdout);
+}
+
+#[test]
+fn help_of_every_command() {
+    let dir = tempfile::tempdir().unwrap();
+    for command in COMMANDS {
+        let help = run(dir.path(), &[command, "--help"]);
+        assert_eq!(help.code, 0, "{command}: {}", help.stderr);
+        insta::assert_snapshot!(format!("help_{command}"), help.stdout);
+    }
+    let all = run(dir.path(), &["--help"]).stdout;
+    assert!(COMMANDS.iter().all(|c| all.contains(&format!("\n  {c} "))), "{all}");
+    assert!(!all.contains("\n  docs "), "hidden commands are not listed");
+}
+
+#[test]
+fn wrong_use_is_exit_2_with_advice() {
+    let dir = tempfile::tempdir().unwrap();
+    let cases: &[&[&str]] = &[
+        &[],
+        &["polisy"],
+        &["policy", "--frob"],
+        &["completions", "basic"],
+        &["show"],
+    ];
+    for args in cases {
+        let wrong = run(dir.path(), args);
+        assert_eq!((wrong.code, wrong.stdout.as_str()), (2, ""), "{args:?}");
+        assert!(!wrong.stderr.is_empty(), "{args:?}");
+    }
+    assert!(
+        run(dir.path(), &["polisy"]).stderr.contains("'policy'"),
+        "suggests the nearest name"
+    );
+}
+
+#[test]
+fn init_writes_once_and_never_over() {
+    let dir = tempfile::tempdir().unwrap();
+    let first = run(dir.path(), &["init"]);
+    insta::assert_snapshot!("init", transcript(&first));
+    let policy = dir.path().join("lowwater-data/policy.toml");
+    std::fs::write(&policy, "[load]\nmax_reject_share = 0.5\n").unwrap();
+    let second = run(dir.path(), &["init"]);
+    assert!(
+        second
+            .stdout
+            .starts_with("lowwater-data was set up before; nothing was changed."),
+        "{}",
+        second.stdout
+    );
+    assert!(std::fs::read_to_string(&policy).unwrap().contains("0.5"));
+    let json = run(dir.path(), &["init", "--json"]).stdout;
+    let value: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(value["directory"], "lowwater-data");
+    assert!(value["files"].as_array().unwrap().iter().all(|f| f["written"] == false));
+}
+
+#[test]
+fn what_init_writes_is_taken_as_it_is() {
+    let dir = tempfile::tempdir().unwrap();
+    run(dir.path(), &["init"]);
+    let fresh = run(dir.path(), &["policy", "--changed"]);
+    assert_eq!(
+        (fresh.code, fresh.stdout.as_str()),
+        (0, "No policy key differs from its default.\n")
+    );
+    insta::assert_snapshot!(
+        "policy_file",
+        std::fs::read_to_string(dir.path().join("lowwater-data/policy.toml")).unwrap()
+    );
+}
+
+#[test]
+fn the_policy_that_holds() {
+    let dir = tempfile::tempdir().unwrap();
+    insta::assert_snapshot!("policy", run(dir.path(), &["policy"]).stdout);
+    std::fs::create_dir(dir.path().join("lowwater-data")).unwrap();
+    let file = dir.path().join("lowwater-data/policy.toml");
+    std::fs::write(
+        &file,
+        "[usage]\nmin_join_share = 0.5\n[team.vision]\nnever = [\"stop\"]\n",
+    )
+    .unwrap();
+    insta::assert_snapshot!("policy_changed", run(dir.path(), &["policy", "--changed"]).stdout);
+    let json: serde_json::Value =
+        serde_json::from_str(&run(dir.path(), &["--json", "policy", "--changed"]).stdout).unwrap();
+    assert_eq!(json["keys"][0]["key"], "usage.min_join_share");
+    assert_eq!(json["keys"][0]["value"], 0.5);
+    assert_eq!(json["keys"][0]["default"], 0.8);
+    assert_eq!(json["team"]["vision"]["never"][0], "stop");
+}
+
+#[test]
+fn a_wrong_policy_is_exit_3_with_place_and_hint() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::create_dir(dir.path().join("lowwater-data")).unwrap();
+    std::fs::write(dir.path().join("lowwater-data/policy.toml"), "[lode]\nx = 1\n").unwrap();
+    let wrong = run(dir.path(), &["policy"]);
+    insta::assert_snapshot!("policy_wrong", transcript(&wrong));
+    let missing = run(dir.path(), &["policy", "--policy", "none.toml"]);
+    assert_eq!(missing.code, 3);
+    assert!(missing.stderr.starts_with("error: none.toml: "), "{}", missing.stderr);
+}
+
+#[test]
+fn the_data_directory_is_named_before_or_after_or_by_the_environment() {
+    let dir = tempfile::tempdir().unwrap();
+    for args in [["--data", "a", "init"], ["init", "--data", "b"]] {
+        assert_eq!(run(dir.path(), &args).code, 0);
+    }
+    let mut by_environment = program(dir.path(), &["init"]);
+    by_environment.env("LOWWATER_DATA", "c");
+    assert_eq!(finish(by_environment).code, 0);
+    for name in ["a", "b", "c"] {
+        assert!(dir.path().join(name).join("workloads.toml").is_file(), "{name}");
+    }
+    assert!(!dir.path().join("lowwater-data").exists());
+}
+
+#[test]
+fn completions_for_every_shell() {
+    let dir = tempfile::tempdir().unwrap();
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let script = run(dir.path(), &["completions", shell]);
+        assert_eq!(script.code, 0);
+        assert!(
+            script.stdout.contains("lowwater") && script.stdout.contains("completions"),
+            "{shell}"
+        );
+    }
+}
+
+#[test]
+fn man_pages_are_whole() {
+    let dir = tempfile::tempdir().unwrap();
+    let page = run(dir.path(), &["man"]).stdout;
+    assert!(page.contains(".TH lowwater 1") && page.contains("Exit codes"), "{page}");
+    let pages = run(dir.path(), &["man", "pages"]);
+    assert_eq!((pages.code, pages.stderr.as_str()), (0, "man pages are in pages\n"));
+    for command in COMMANDS {
+        let path = dir.path().join(format!("pages/lowwater-{command}.1"));
+        assert!(path.is_file(), "{}", path.display());
+    }
+}
+
+#[test]
+fn reference_pages_in_the_repository_are_those_of_the_program() {
+    let dir = tempfile::tempdir().unwrap();
+    assert_eq!(run(dir.path(), &["docs", "pages"]).code, 0);
+    let kept = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference");
+    let mut names: Vec<_> = std::fs::read_dir(dir.path().join("pages"))
+        .unwrap()
+        .map(|e| e.unwrap().file_name())
+        .collect();
+    names.sort();
+    assert!(names.len() >= 6);
+    for name in names {
+        let fresh = std::fs::read_to_string(dir.path().join("pages").join(&name)).unwrap();
+        let old = std::fs::read_to_string(kept.join(&name)).unwrap_or_default();
+        assert!(
+            fresh == old,
+            "docs/reference/{} has drifted; `cargo xtask bless` writes it",
+            name.to_string_lossy()
+        );
+    }
+}
+
+#[test]
+fn nothing_is_wider_than_asked_and_nothing_is_coloured_in_a_pipe() {
+    let dir = tempfile::tempdir().unwrap();
+    for columns in [60, 100, 160] {
+        for args in [&["policy"][..], &["init"], &["policy", "--changed"]] {
+            let text = run_wide(dir.path(), columns, args).stdout;
+            let widest = text.lines().map(|l| l.chars().count()).max().unwrap_or(0);
+            assert!(widest <= columns, "{args:?} at {columns}: {widest}\n{text}");
+            assert!(!text.contains('\u{1b}'));
+        }
+    }
+}
+
+#[test]
+fn a_closed_pipe_is_quiet() {
+    use std::process::Stdio;
+    let dir = tempfile::tempdir().unwrap();
+    let mut command = program(dir.path(), &["completions", "bash"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    assert_eq!(output.status.code(), Some(0));
+}
+
+#[test]
+fn a_folder_that_cannot_be_made_is_an_error_that_names_it() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("file"), "").unwrap();
+    let error = run(dir.path(), &["init", "--data", "file/data"]);
+    assert_eq!(error.code, 4);
+    assert!(error.stderr.starts_with("error: file/data: "), "{}", error.stderr);
+}
