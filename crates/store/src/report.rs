@@ -185,9 +185,9 @@ pub struct GpuFigures {
     /// GPU-hours billed.
     pub gpu_hours: Money,
     /// GPU-hours weighed by activity, on resources with joined metrics: two hours at 50 % are one useful hour.
-    pub useful_gpu_hours: Known<f64>,
+    pub useful_gpu_hours: Known<f64>, // not money: hours
     /// Cost of the resources with joined metrics for one useful GPU-hour.
-    pub cost_per_useful_gpu_hour: Known<f64>,
+    pub cost_per_useful_gpu_hour: Known<f64>, // not money: a ratio, only shown
 }
 
 impl Store {
@@ -297,6 +297,7 @@ impl Store {
 
     /// Useful GPU-hours, and the cost of the hours in which the resource was observed.
     fn useful_hours(&self, metric: CostMetric, filter: &Filter) -> Result<Option<(f64, Money)>, StoreError> {
+        // not money: hours
         let sql = format!(
             "SELECT sum(x_ActivityMicroSeconds) AS active, sum({}) AS cost FROM useful_hours {}",
             metric.column(),
@@ -304,7 +305,7 @@ impl Store {
         );
         let rows = self.session()?.query(&sql)?;
         let row = rows.iter().next();
-        Ok(row.and_then(|r| Some((r.int("active")? as f64 / 3.6e9, r.money_or_zero("cost")))))
+        Ok(row.and_then(|r| Some((r.int("active")? as f64 / 3.6e9, r.money_or_zero("cost"))))) // not money: hours
     }
 }
 
@@ -453,4 +454,3 @@ fn sort_rows(rows: &mut [ReportRow], query: &ReportQuery) {
             .then(a.labels.cmp(&b.labels))
     });
 }
-

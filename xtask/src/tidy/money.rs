@@ -15,7 +15,7 @@ const MONEY_CODE: [&str; 5] = [
 const FLOATS: [&str; 2] = ["f32", "f64"];
 const SQL_FLOATS: [&str; 4] = ["double", "float", "real", "float8"];
 
-/// A comment with these words on the same line lets a share or a speed pass.
+/// A comment with these words on the line, or on a line next to it, lets a share or a count of hours pass.
 const EXCUSE: &str = "not money";
 
 pub fn check(tree: &Tree) -> Vec<Finding> {
@@ -23,13 +23,14 @@ pub fn check(tree: &Tree) -> Vec<Finding> {
     for file in tree.rust.iter().filter(|f| is_money_code(&f.path)) {
         let comments: Vec<&str> = file.comments.lines().collect();
         for (number, line) in file.production_code() {
-            let excused = comments.get(number - 1).is_some_and(|c| c.contains(EXCUSE));
+            let near = comments.iter().skip(number.saturating_sub(2)).take(if number == 1 { 2 } else { 3 });
+            let excused = near.into_iter().any(|comment| comment.contains(EXCUSE));
             let float = FLOATS.iter().find(|float| words(line, float).next().is_some());
             if let Some(float) = float.filter(|_| !excused) {
                 found.push(Finding::at(
                     &file.path,
                     number,
-                    format!("`{float}` beside money: use Money, or say `// not money: what it is` on this line"),
+                    format!("`{float}` beside money: use Money, or say `// not money: what it is` beside it"),
                 ));
             }
         }
@@ -83,7 +84,7 @@ mod tests {
 
     #[test]
     fn floats_beside_money_are_found_unless_they_are_excused() {
-        let text = "let a: f64 = 1.0;\nlet share: f64 = x; // not money: a share of rows\nlet b = af64;\n#[cfg(test)]\nmod tests { type T = f64; }\n";
+        let text = "let a: f64 = 1.0;\nlet b = af64;\n// not money: a share of rows\nlet share: f64 = x;\n#[cfg(test)]\nmod tests { type T = f64; }\n";
         assert_eq!(lines(&[("crates/store/src/load/check.rs", text)]), [("crates/store/src/load/check.rs".to_owned(), Some(1))]);
         assert_eq!(lines(&[("crates/store/src/load.rs", text)]).len(), 1);
     }
