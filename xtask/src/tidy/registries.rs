@@ -101,11 +101,14 @@ fn entries<'a>(code: &'a str, list_macro: &str) -> Vec<&'a str> {
     code[open + 1..close].split(',').filter_map(first_word).filter(|word| !word.is_empty()).collect()
 }
 
-/// Does a heading of the page name it? Names of files have `_` where users may write `-`.
+/// Does a heading of the page name it? Users may write `-` for `_`, and `usage` for the file `usage_csv`.
 fn describes(page: &str, name: &str) -> bool {
-    let fold = |text: &str| text.replace('-', "_").to_lowercase();
-    let name = fold(name);
-    page.lines().filter(|line| line.starts_with('#')).any(|line| words(&fold(line), &name).next().is_some())
+    let headings = page.lines().filter_map(|line| line.strip_prefix("## "));
+    let named = headings.map(|heading| heading.trim_start_matches('`').replace('-', "_"));
+    named.into_iter().any(|heading| {
+        let word = heading.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default();
+        word == name || (!word.is_empty() && name.strip_prefix(word).is_some_and(|rest| rest.starts_with('_')))
+    })
 }
 
 #[cfg(test)]
