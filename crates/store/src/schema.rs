@@ -271,9 +271,10 @@ pub const USAGE: &[Column] = &[
     int("x_PowerMilliWattSeconds"),
     int("x_PowerSeconds"),
     int("x_PowerMaxMilliWatt"),
-    // First and last sample, epoch seconds: what decides whether two loads overlap.
+    // First and last sample, epoch seconds, and a bit for each minute with a sample: what decides whether two loads overlap.
     int("x_FirstSample"),
     int("x_LastSample"),
+    int("x_SampleMinutes"),
 ];
 
 /// `x_Activity00` to `x_Activity19`: seconds in each twentieth of activity.

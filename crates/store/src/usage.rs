@@ -1,12 +1,16 @@
 //! GPU activity: samples in any order become one row a GPU and hour, merged into what is there.
 
 mod hours;
+mod ingest;
 mod mig;
+mod month;
 mod names;
 mod reading;
 mod row;
 mod sort;
+mod table;
 
+pub use ingest::{MetricsFile, ingest};
 pub use mig::{gpu_activity, slices};
 
 #[cfg(test)]

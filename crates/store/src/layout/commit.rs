@@ -122,10 +122,16 @@ fn remove_tree(path: &Path) -> Result<(), StoreError> {
 }
 
 impl Transaction {
-    /// A new file of a table. `place` are the parts of its path, such as `("month", "2026-10")`.
-    pub fn stage(&mut self, table: &str, place: &[(&str, &str)]) -> Result<Staged, StoreError> {
+    /// A directory for files that only this transaction needs; it goes with it.
+    pub fn scratch(&self) -> Result<PathBuf, StoreError> {
         let staging = self.root.join(STAGING);
         fs::create_dir_all(&staging).map_err(StoreError::io(&staging))?;
+        Ok(staging)
+    }
+
+    /// A new file of a table. `place` are the parts of its path, such as `("month", "2026-10")`.
+    pub fn stage(&mut self, table: &str, place: &[(&str, &str)]) -> Result<Staged, StoreError> {
+        let staging = self.scratch()?;
         let number = self.staged.len();
         let parts = place.iter().map(|(key, value)| format!("{key}={}", component(value)));
         let directory = std::iter::once(table.to_owned())

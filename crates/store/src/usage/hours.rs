@@ -38,6 +38,11 @@ impl<'a> GpuHours<'a> {
         }
     }
 
+    /// Its number.
+    pub(crate) fn gpu(&self) -> u32 {
+        self.gpu
+    }
+
     /// Takes the next sample of this GPU.
     pub(crate) fn push(&mut self, point: Point) {
         if self.instant.first().is_some_and(|first| first.at != point.at) {

@@ -1,0 +1,217 @@
+//! Metrics into the store: decode, sort, make hours, merge into the months that are there.
+
+mod rejects;
+mod sink;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::Ordering;
+
+use jiff::Timestamp;
+use lowwater_model::policy::Policy;
+
+use self::sink::{Seen, Sink, poll};
+use super::hours::GpuHours;
+use super::month::{Months, Written};
+use super::names::Names;
+use super::sort::{Sorted, Sorter};
+use crate::error::{InputError, StoreError};
+use crate::format::{Decode, Format, MetricsOptions};
+use crate::input::Input;
+use crate::layout::{Transaction, UsageUnit};
+use crate::load::{Existing, LoadRequest, Progress, UnitReport};
+
+/// A file of metrics, opened and recognised.
+pub struct MetricsFile {
+    /// Its bytes.
+    pub input: Input,
+    /// What reads it.
+    pub format: &'static Format,
+    /// SHA-256 of its bytes, in hexadecimal.
+    pub sha256: String,
+}
+
+/// Merges files of metrics into the store within the caller's transaction. The order of files does not matter.
+///
+/// A file that was loaded before, under the same options, changes nothing; where no file is new there is no report.
+pub fn ingest(
+    files: Vec<MetricsFile>,
+    request: &LoadRequest,
+    policy: &Policy,
+    transaction: &mut Transaction,
+    progress: &dyn Progress,
+) -> Result<Vec<UnitReport>, StoreError> {
+    let mut sources: BTreeMap<String, Vec<MetricsFile>> = BTreeMap::new();
+    for file in files {
+        let source = request.source.clone().unwrap_or_else(|| file.format.name.to_owned());
+        sources.entry(source).or_default().push(file);
+    }
+    let mut reports = Vec::new();
+    for (source, files) in sources {
+        let mut load = SourceLoad {
+            replace: request.existing == Existing::Replace,
+            max_gap_seconds: policy.section("usage").int("max_gap_minutes").clamp(1, 24 * 60) * 60,
+            source,
+            transaction,
+            progress,
+            seen: Seen::default(),
+            inputs: BTreeSet::new(),
+        };
+        if let Some((names, sorted)) = load.decode(files, request)? {
+            load.seen.refuse_nonsense(&load.source, policy)?;
+            let months = load.merge(&names, sorted)?;
+            reports.extend(load.enter(months)?);
+        }
+    }
+    Ok(reports)
+}
+
+/// All files of one source in one load.
+struct SourceLoad<'a> {
+    source: String,
+    replace: bool,
+    max_gap_seconds: i64,
+    transaction: &'a mut Transaction,
+    progress: &'a dyn Progress,
+    seen: Seen,
+    /// Ids of the files that are new.
+    inputs: BTreeSet<String>,
+}
+
+impl SourceLoad<'_> {
+    /// Reads every file that is new; none where no file is.
+    fn decode(&mut self, files: Vec<MetricsFile>, request: &LoadRequest) -> Result<Option<(Names, Sorted)>, StoreError> {
+        let options = MetricsOptions {
+            host: request.host.clone(),
+            tz: request.tz.clone(),
+            at: request.at,
+        };
+        let units = self.transaction.manifest.usage.values();
+        let units = units.filter(|unit| unit.source == self.source && !self.replace);
+        let mut known: BTreeSet<String> = units.flat_map(|unit| unit.inputs.clone()).collect();
+        let mut sorter = Sorter::new(&self.transaction.scratch()?);
+        for mut file in files {
+            let id = input_id(&file.sha256, &options);
+            if known.insert(id.clone()) {
+                self.inputs.insert(id);
+                self.decode_one(&mut file, &options, &mut sorter)?;
+            }
+        }
+        Ok((!self.inputs.is_empty()).then(|| sorter.finish()))
+    }
+
+    fn decode_one(
+        &mut self,
+        file: &mut MetricsFile,
+        options: &MetricsOptions,
+        sorter: &mut Sorter,
+    ) -> Result<(), StoreError> {
+        let Decode::Metrics(decode) = file.format.decode else {
+            let what = format!("{} is no format of metrics", file.format.name);
+            return Err(InputError::new(file.input.name(), what).into());
+        };
+        let (name, size, counter) = (file.input.name().to_owned(), file.input.size(), file.input.counter());
+        let before = self.seen.samples;
+        let mut sink = Sink {
+            sorter,
+            seen: &mut self.seen,
+            progress: self.progress,
+            tell: &|progress| progress.at(&name, counter.load(Ordering::Relaxed), size),
+        };
+        decode(&mut file.input, options, &mut sink)?;
+        if self.seen.samples == before {
+            self.seen.warnings.insert(format!("{name} holds no sample of a GPU"));
+        }
+        Ok(())
+    }
+
+    /// Samples in order become hours, hours go into their months.
+    fn merge(&mut self, names: &Names, mut sorted: Sorted) -> Result<BTreeMap<String, Written>, StoreError> {
+        let samples = self.seen.samples;
+        let mut months = Months::new(&self.source, self.replace);
+        let mut open: Option<GpuHours<'_>> = None;
+        let mut done = 0;
+        while let Some(point) = sorted.next()? {
+            done += 1;
+            poll(self.progress, done, &|progress| progress.at("making hours of samples", done, samples))?;
+            if let Some(gpu) = open.take_if(|gpu| gpu.gpu() != point.gpu) {
+                self.write(gpu, &mut months)?;
+            }
+            open.get_or_insert_with(|| GpuHours::new(names, point.gpu, self.max_gap_seconds))
+                .push(point);
+        }
+        if let Some(gpu) = open {
+            self.write(gpu, &mut months)?;
+        }
+        months.finish(self.transaction)
+    }
+
+    fn write(&mut self, gpu: GpuHours<'_>, months: &mut Months) -> Result<(), StoreError> {
+        let mut rows = gpu.finish().into_iter();
+        rows.try_for_each(|row| months.push(row, self.transaction))
+    }
+
+    /// Enters the months into the manifest. Lines that could not be read belong to the first of them: their own is unknown.
+    fn enter(mut self, months: BTreeMap<String, Written>) -> Result<Vec<UnitReport>, StoreError> {
+        let mut reports = Vec::new();
+        for (month, written) in months {
+            let rejects = std::mem::take(&mut self.seen.rejects);
+            let mut unit = self.unit(&month, written);
+            unit.rejects += rejects.len() as u64;
+            if !rejects.is_empty() {
+                let staged = self.transaction.stage("rejects", &[("source", &self.source), ("month", &month)])?;
+                rejects::write(&staged.path, &unit, &rejects)?;
+                unit.files.entry("rejects".into()).or_default().push(staged.name);
+            }
+            reports.push(UnitReport {
+                kind: "usage",
+                source: unit.source.clone(),
+                account: String::new(),
+                month,
+                rows: unit.rows,
+                rejects: rejects.len() as u64,
+                totals: BTreeMap::new(),
+                warnings: self.seen.warnings.iter().cloned().collect(),
+            });
+            self.transaction.manifest.usage.insert(unit.key(), unit);
+        }
+        Ok(reports)
+    }
+
+    /// The unit of a month, with what it was before.
+    fn unit(&self, month: &str, written: Written) -> UsageUnit {
+        let mut unit = UsageUnit {
+            source: self.source.clone(),
+            month: month.to_owned(),
+            rows: written.rows,
+            rejects: 0,
+            first: written.first,
+            last: written.last,
+            inputs: self.inputs.iter().cloned().collect(),
+            warnings: self.seen.warnings.iter().cloned().collect(),
+            files: BTreeMap::from([("usage".to_owned(), written.files)]),
+            loaded_at: Timestamp::now(),
+        };
+        let Some(old) = self.transaction.manifest.usage.get(&unit.key()).filter(|_| !self.replace) else {
+            return unit;
+        };
+        let both = |a: &[String], b: &[String]| a.iter().chain(b).cloned().collect::<BTreeSet<_>>().into_iter().collect();
+        unit.rejects = old.rejects;
+        unit.inputs = both(&old.inputs, &unit.inputs);
+        unit.warnings = both(&old.warnings, &unit.warnings);
+        if let Some(rejects) = old.files.get("rejects") {
+            unit.files.insert("rejects".into(), rejects.clone());
+        }
+        unit
+    }
+}
+
+/// The same bytes under other options are other samples: the id of a file holds both.
+fn input_id(sha256: &str, options: &MetricsOptions) -> String {
+    let at = options.at.map(|at| at.to_string());
+    let given = [("host", &options.host), ("tz", &options.tz), ("at", &at)];
+    let told = given.iter().filter_map(|(name, value)| Some(format!(" {name}={}", value.as_ref()?)));
+    std::iter::once(sha256.to_owned()).chain(told).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,96 @@
+//! Where decoded samples go, and what is counted on the way.
+
+use std::collections::BTreeSet;
+
+use lowwater_model::policy::Policy;
+
+use super::super::sort::Sorter;
+use crate::error::{InputError, StoreError};
+use crate::format::{MetricsSink, Sample};
+use crate::load::{Progress, Reject};
+
+/// Rejects that are kept; a load with more has read the wrong file.
+const MAX_REJECTS: usize = 100_000;
+/// Rejects that an error shows.
+const SHOWN_REJECTS: usize = 5;
+/// Samples after which progress is told and a stop is asked for.
+const POLL_SAMPLES: u64 = 1024;
+
+/// What came beside the samples.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    pub samples: u64,
+    pub rejects: Vec<Reject>,
+    reject_count: u64,
+    pub warnings: BTreeSet<String>,
+}
+
+impl Seen {
+    /// A load with too many rejects, or without a sample, has read the wrong file.
+    pub(super) fn refuse_nonsense(&self, source: &str, policy: &Policy) -> Result<(), StoreError> {
+        let all = self.samples + self.reject_count;
+        let share = self.reject_count as f64 / all.max(1) as f64;
+        if share > policy.section("load").float("max_reject_share") || self.reject_count > MAX_REJECTS as u64 {
+            let shown: Vec<String> = self.rejects.iter().take(SHOWN_REJECTS).map(told).collect();
+            let what = format!(
+                "{} of {all} samples can't be read, the first of them:\n{}",
+                self.reject_count,
+                shown.join("\n")
+            );
+            let hint = "is it the right --format? `load.max_reject_share` in policy.toml says how many may be bad";
+            return Err(InputError::new(source, what).hint(hint).into());
+        }
+        if self.samples == 0 {
+            let hint = "activity, memory and power are what is read; `lowwater docs` lists the metrics of each format";
+            return Err(InputError::new(source, "no file holds a sample of a GPU").hint(hint).into());
+        }
+        Ok(())
+    }
+}
+
+/// A reject as a line of an error.
+fn told(reject: &Reject) -> String {
+    let Reject { file, row, column, value, reason, .. } = reject;
+    let column = if column.is_empty() { String::new() } else { format!(":{column}") };
+    format!("  {file}:{row}{column}: {reason} (value `{value}`)")
+}
+
+/// Takes the samples of one file.
+pub(super) struct Sink<'a> {
+    pub sorter: &'a mut Sorter,
+    pub seen: &'a mut Seen,
+    pub progress: &'a dyn Progress,
+    /// Tells how far the file is.
+    pub tell: &'a dyn Fn(&dyn Progress),
+}
+
+impl MetricsSink for Sink<'_> {
+    fn sample(&mut self, sample: Sample<'_>) -> Result<(), StoreError> {
+        self.seen.samples += 1;
+        poll(self.progress, self.seen.samples, self.tell)?;
+        self.sorter.push(&sample)
+    }
+
+    fn reject(&mut self, reject: Reject) {
+        self.seen.reject_count += 1;
+        if self.seen.rejects.len() < MAX_REJECTS {
+            self.seen.rejects.push(reject);
+        }
+    }
+
+    fn warn(&mut self, warning: String) {
+        self.seen.warnings.insert(warning);
+    }
+}
+
+/// Now and then: tells how far the load is, and stops it where the user wants that.
+pub(super) fn poll(progress: &dyn Progress, count: u64, tell: &dyn Fn(&dyn Progress)) -> Result<(), StoreError> {
+    if !count.is_multiple_of(POLL_SAMPLES) {
+        return Ok(());
+    }
+    if progress.stop() {
+        return Err(StoreError::Stopped);
+    }
+    tell(progress);
+    Ok(())
+}
