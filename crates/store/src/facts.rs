@@ -443,4 +443,3 @@ fn cost_in(line: &CostLine, period: Period) -> Money {
         })
         .sum()
 }
-

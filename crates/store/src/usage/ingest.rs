@@ -79,7 +79,11 @@ struct SourceLoad<'a> {
 
 impl SourceLoad<'_> {
     /// Reads every file that is new; none where no file is.
-    fn decode(&mut self, files: Vec<MetricsFile>, request: &LoadRequest) -> Result<Option<(Names, Sorted)>, StoreError> {
+    fn decode(
+        &mut self,
+        files: Vec<MetricsFile>,
+        request: &LoadRequest,
+    ) -> Result<Option<(Names, Sorted)>, StoreError> {
         let options = MetricsOptions {
             host: request.host.clone(),
             tz: request.tz.clone(),
@@ -132,7 +136,9 @@ impl SourceLoad<'_> {
         let mut done = 0;
         while let Some(point) = sorted.next()? {
             done += 1;
-            poll(self.progress, done, &|progress| progress.at("making hours of samples", done, samples))?;
+            poll(self.progress, done, &|progress| {
+                progress.at("making hours of samples", done, samples)
+            })?;
             if let Some(gpu) = open.take_if(|gpu| gpu.gpu() != point.gpu) {
                 self.write(gpu, &mut months)?;
             }
@@ -158,7 +164,9 @@ impl SourceLoad<'_> {
             let mut unit = self.unit(&month, written);
             unit.rejects += rejects.len() as u64;
             if !rejects.is_empty() {
-                let staged = self.transaction.stage("rejects", &[("source", &self.source), ("month", &month)])?;
+                let staged = self
+                    .transaction
+                    .stage("rejects", &[("source", &self.source), ("month", &month)])?;
                 rejects::write(&staged.path, &unit, &rejects)?;
                 unit.files.entry("rejects".into()).or_default().push(staged.name);
             }
@@ -191,10 +199,23 @@ impl SourceLoad<'_> {
             files: BTreeMap::from([("usage".to_owned(), written.files)]),
             loaded_at: Timestamp::now(),
         };
-        let Some(old) = self.transaction.manifest.usage.get(&unit.key()).filter(|_| !self.replace) else {
+        let Some(old) = self
+            .transaction
+            .manifest
+            .usage
+            .get(&unit.key())
+            .filter(|_| !self.replace)
+        else {
             return unit;
         };
-        let both = |a: &[String], b: &[String]| a.iter().chain(b).cloned().collect::<BTreeSet<_>>().into_iter().collect();
+        let both = |a: &[String], b: &[String]| {
+            a.iter()
+                .chain(b)
+                .cloned()
+                .collect::<BTreeSet<_>>()
+                .into_iter()
+                .collect()
+        };
         unit.rejects = old.rejects;
         unit.inputs = both(&old.inputs, &unit.inputs);
         unit.warnings = both(&old.warnings, &unit.warnings);
@@ -209,7 +230,9 @@ impl SourceLoad<'_> {
 fn input_id(sha256: &str, options: &MetricsOptions) -> String {
     let at = options.at.map(|at| at.to_string());
     let given = [("host", &options.host), ("tz", &options.tz), ("at", &at)];
-    let told = given.iter().filter_map(|(name, value)| Some(format!(" {name}={}", value.as_ref()?)));
+    let told = given
+        .iter()
+        .filter_map(|(name, value)| Some(format!(" {name}={}", value.as_ref()?)));
     std::iter::once(sha256.to_owned()).chain(told).collect()
 }
 

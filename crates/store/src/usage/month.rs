@@ -44,8 +44,13 @@ impl Months {
     pub(crate) fn push(&mut self, row: HourRow, transaction: &mut Transaction) -> Result<(), StoreError> {
         let month = row.month();
         if !self.writers.contains_key(&month) {
-            let old = if self.replace { Vec::new() } else { self.old_files(&month, transaction) };
-            self.writers.insert(month.clone(), MonthWriter::new(&self.source, &month, old));
+            let old = if self.replace {
+                Vec::new()
+            } else {
+                self.old_files(&month, transaction)
+            };
+            self.writers
+                .insert(month.clone(), MonthWriter::new(&self.source, &month, old));
         }
         match self.writers.get_mut(&month) {
             Some(writer) => writer.push(row, transaction),
@@ -65,7 +70,9 @@ impl Months {
     /// Writes what is left of every month.
     pub(crate) fn finish(self, transaction: &mut Transaction) -> Result<BTreeMap<String, Written>, StoreError> {
         let writers = self.writers.into_iter();
-        writers.map(|(month, writer)| Ok((month, writer.finish(transaction)?))).collect()
+        writers
+            .map(|(month, writer)| Ok((month, writer.finish(transaction)?)))
+            .collect()
     }
 }
 

@@ -50,7 +50,11 @@ impl TableWriter {
     /// Rows must come in order of their keys.
     pub(crate) fn write(&mut self, row: HourRow) -> Result<(), StoreError> {
         self.rows.push(row);
-        if self.rows.len() == BATCH_ROWS { self.flush() } else { Ok(()) }
+        if self.rows.len() == BATCH_ROWS {
+            self.flush()
+        } else {
+            Ok(())
+        }
     }
 
     fn flush(&mut self) -> Result<(), StoreError> {
@@ -73,7 +77,9 @@ pub(crate) fn writer(path: &Path, schema: SchemaRef) -> Result<ArrowWriter<File>
         .set_compression(Compression::ZSTD(level))
         .set_max_row_group_row_count(Some(GROUP_ROWS))
         .build();
-    let options = ArrowWriterOptions::new().with_properties(properties).with_skip_arrow_metadata(true);
+    let options = ArrowWriterOptions::new()
+        .with_properties(properties)
+        .with_skip_arrow_metadata(true);
     let file = File::create(path).map_err(StoreError::io(path))?;
     ArrowWriter::try_new_with_options(file, schema, options).map_err(fault(path))
 }
@@ -221,7 +227,14 @@ struct Columns<'a> {
     memory: Vec<&'a Int64Array>,
 }
 
-const TEXTS: [&str; 6] = ["x_Host", "x_Gpu", "x_MigInstance", "x_MigProfile", "x_GpuModel", "x_Namespace"];
+const TEXTS: [&str; 6] = [
+    "x_Host",
+    "x_Gpu",
+    "x_MigInstance",
+    "x_MigProfile",
+    "x_GpuModel",
+    "x_Namespace",
+];
 const NUMBERS: [&str; 10] = [
     "x_ActivityMicroSeconds",
     "x_LongestIdleSeconds",
@@ -241,21 +254,27 @@ impl<'a> Columns<'a> {
             let column = batch.column_by_name(name).and_then(|c| c.as_string_opt::<i32>());
             column.ok_or_else(|| format!("has no text column {name}"))
         };
-        let bins = |name: fn(usize) -> String| (0..BINS).map(|bin| numbers::<Int64Type>(batch, &name(bin))).collect();
+        let bins = |name: fn(usize) -> String| -> Result<Vec<_>, String> {
+            (0..BINS).map(|bin| numbers::<Int64Type>(batch, &name(bin))).collect()
+        };
         Ok(Self {
             texts: all(TEXTS.map(text))?,
             hour: numbers::<TimestampMicrosecondType>(batch, "x_Hour")?,
             activity_metric: text("x_ActivityMetric")?,
             numbers: all(NUMBERS.map(|name| numbers::<Int64Type>(batch, name)))?,
-            activity: bins(activity_bin).and_then(|b: Vec<_>| Ok(b))?,
-            memory: bins(memory_bin).and_then(|b: Vec<_>| Ok(b))?,
+            activity: bins(activity_bin)?,
+            memory: bins(memory_bin)?,
         })
     }
 
     fn row(&self, at: usize, texts: &mut Texts) -> HourRow {
         let mut text = |column: usize| texts.get(column, value(self.texts[column], at));
         let [host, gpu, mig_instance, mig_profile, gpu_model, namespace] = std::array::from_fn(&mut text);
-        let number = |column: usize| Some(self.numbers[column]).filter(|c| c.is_valid(at)).map(|c| c.value(at));
+        let number = |column: usize| {
+            Some(self.numbers[column])
+                .filter(|c| c.is_valid(at))
+                .map(|c| c.value(at))
+        };
         let small = |column: usize| number(column).and_then(|n| u32::try_from(n).ok());
         let count = |column: usize| number(column).map_or(0, |n| n as u64);
         HourRow {
@@ -301,8 +320,10 @@ fn value(column: &StringArray, at: usize) -> &str {
 }
 
 fn histogram(columns: &[&Int64Array], at: usize) -> Histogram {
-    Histogram(std::array::from_fn(|bin| u32::try_from(columns[bin].value(at)).unwrap_or(0)))
+    Histogram(std::array::from_fn(|bin| {
+        u32::try_from(columns[bin].value(at)).unwrap_or(0)
+    }))
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

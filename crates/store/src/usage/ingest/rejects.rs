@@ -13,7 +13,8 @@ use crate::schema;
 
 pub(super) fn write(path: &Path, unit: &UsageUnit, rejects: &[Reject]) -> Result<(), StoreError> {
     let constant = |text: &str| -> ArrayRef { Arc::new(StringArray::from_iter_values(rejects.iter().map(|_| text))) };
-    let text = |of: fn(&Reject) -> &str| -> ArrayRef { Arc::new(StringArray::from_iter_values(rejects.iter().map(of))) };
+    let text =
+        |of: fn(&Reject) -> &str| -> ArrayRef { Arc::new(StringArray::from_iter_values(rejects.iter().map(of))) };
     let columns = vec![
         constant(&unit.source),
         constant(""),

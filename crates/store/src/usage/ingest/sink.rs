@@ -41,8 +41,10 @@ impl Seen {
             return Err(InputError::new(source, what).hint(hint).into());
         }
         if self.samples == 0 {
-            let hint = "activity, memory and power are what is read; `lowwater docs` lists the metrics of each format";
-            return Err(InputError::new(source, "no file holds a sample of a GPU").hint(hint).into());
+            let hint = "docs/reference/formats.md lists the metrics and columns of each format";
+            return Err(InputError::new(source, "no file holds a sample of a GPU")
+                .hint(hint)
+                .into());
         }
         Ok(())
     }
@@ -50,8 +52,19 @@ impl Seen {
 
 /// A reject as a line of an error.
 fn told(reject: &Reject) -> String {
-    let Reject { file, row, column, value, reason, .. } = reject;
-    let column = if column.is_empty() { String::new() } else { format!(":{column}") };
+    let Reject {
+        file,
+        row,
+        column,
+        value,
+        reason,
+        ..
+    } = reject;
+    let column = if column.is_empty() {
+        String::new()
+    } else {
+        format!(":{column}")
+    };
     format!("  {file}:{row}{column}: {reason} (value `{value}`)")
 }
 

@@ -90,7 +90,13 @@ fn unknown_is_null_and_the_whole_gpu_has_an_empty_instance() {
     ] {
         assert!(is_null(name), "{name}");
     }
-    for name in ["x_MigInstance", "x_ActivitySeconds", "x_MemorySeconds", "x_PowerSeconds", "x_Activity00"] {
+    for name in [
+        "x_MigInstance",
+        "x_ActivitySeconds",
+        "x_MemorySeconds",
+        "x_PowerSeconds",
+        "x_Activity00",
+    ] {
         assert!(!is_null(name), "{name}");
     }
     assert_eq!(numbers::<Int64Type>(&batch, "x_ActivitySeconds").unwrap().value(0), 0);
@@ -109,6 +115,8 @@ fn a_file_of_another_form_is_an_error_that_names_it() {
     std::fs::write(&garbage, b"not parquet").unwrap();
     let error = TableReader::open(vec![garbage]).next().unwrap_err().to_string();
     assert!(error.contains("garbage.parquet"), "{error}");
-    let missing = TableReader::open(vec![directory.path().join("gone")]).next().unwrap_err();
+    let missing = TableReader::open(vec![directory.path().join("gone")])
+        .next()
+        .unwrap_err();
     assert!(matches!(missing, StoreError::Io { .. }));
 }
