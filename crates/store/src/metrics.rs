@@ -102,14 +102,17 @@ pub(crate) enum ClockError {
 
 impl Clock {
     pub(crate) fn new(options: &MetricsOptions, file: &str) -> Result<Self, StoreError> {
-        let zone = options.tz.as_deref().map(|name| {
-            TimeZone::get(name).map_err(|_| {
-                InputError::new(file, format!("`{name}` is not an IANA time zone"))
+        let mut zone = None;
+        if let Some(name) = &options.tz {
+            let Ok(known) = TimeZone::get(name) else {
+                return Err(InputError::new(file, format!("`{name}` is not an IANA time zone"))
                     .hint("write it like `--tz Europe/Berlin`")
-            })
-        });
+                    .into());
+            };
+            zone = Some(known);
+        }
         Ok(Self {
-            zone: zone.transpose()?,
+            zone,
             last: Timestamp::MIN,
             was_ambiguous: false,
         })
@@ -118,12 +121,11 @@ impl Clock {
     /// An instant from text.
     pub(crate) fn read(&mut self, text: &str) -> Result<Timestamp, ClockError> {
         let unreadable = |why: String| ClockError::Unreadable(why);
-        let at = match text.parse::<Timestamp>() {
-            Ok(at) => at,
-            Err(_) => {
-                let local = local_time(text).ok_or_else(|| unreadable("is not a time".into()))?;
-                self.resolve(local)?
-            }
+        let at = if let Ok(at) = text.parse::<Timestamp>() {
+            at
+        } else {
+            let local = local_time(text).ok_or_else(|| unreadable("is not a time".into()))?;
+            self.resolve(local)?
         };
         let at = plausible(at).map_err(unreadable)?;
         self.last = at;

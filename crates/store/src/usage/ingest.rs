@@ -137,7 +137,7 @@ impl SourceLoad<'_> {
         while let Some(point) = sorted.next()? {
             done += 1;
             poll(self.progress, done, &|progress| {
-                progress.at("making hours of samples", done, samples)
+                progress.at("making hours of samples", done, samples);
             })?;
             if let Some(gpu) = open.take_if(|gpu| gpu.gpu() != point.gpu) {
                 self.write(gpu, &mut months)?;

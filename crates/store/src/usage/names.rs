@@ -162,7 +162,7 @@ mod tests {
         assert_eq!(names.ids(&sample("b", "GPU-1", 7)), a);
         assert_eq!(a.instance, NAMELESS);
         assert_ne!(a.gpu, b.gpu);
-        assert_eq!(names.gpu(a.gpu).map(|t| t.to_string()), ["b", "GPU-1"]);
+        assert_eq!(names.gpu(a.gpu).map(ToString::to_string), ["b", "GPU-1"]);
         let ranks = names.ranks();
         assert!(
             ranks.gpu[b.gpu as usize] < ranks.gpu[a.gpu as usize],

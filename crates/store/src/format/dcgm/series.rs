@@ -63,9 +63,9 @@ impl SeriesCache {
         let gpu = labels.uuid.as_deref().or(labels.index.as_deref()).ok_or("names no GPU: no UUID, no gpu label")?;
         // Power is the whole GPU's; exporters repeat it on each of its instances.
         let is_whole = metric == Metric::PowerUsage;
-        let own = |label: &Option<Cow<'_, str>>| if is_whole { String::new() } else { text_of(label) };
-        let key = [host.to_owned(), gpu.to_owned(), own(&labels.mig_instance)];
-        let place = self.place(key, own(&labels.mig_profile), text_of(&labels.model));
+        let own = |label: Option<&str>| label.filter(|_| !is_whole).unwrap_or_default().to_owned();
+        let key = [host.to_owned(), gpu.to_owned(), own(labels.mig_instance.as_deref())];
+        let place = self.place(key, own(labels.mig_profile.as_deref()), labels.model.as_deref());
         let namespace = labels.exported_namespace.as_deref().or(labels.namespace.as_deref()).unwrap_or_default();
         self.series.push(Series {
             metric,
@@ -76,7 +76,7 @@ impl SeriesCache {
         Ok(Found::Series(self.series.len() - 1))
     }
 
-    fn place(&mut self, key: [String; 3], profile: String, model: String) -> usize {
+    fn place(&mut self, key: [String; 3], profile: String, model: Option<&str>) -> usize {
         let next = self.places.len();
         let index = *self.place_of.entry(key.clone()).or_insert(next);
         if index == next {
@@ -86,8 +86,8 @@ impl SeriesCache {
         if !profile.is_empty() {
             place.mig_profile = profile;
         }
-        if !model.is_empty() {
-            place.model = model;
+        if let Some(model) = model {
+            model.clone_into(&mut place.model);
         }
         index
     }
@@ -122,10 +122,6 @@ impl SeriesCache {
         let mut all = std::mem::take(self);
         all.places.iter_mut().try_for_each(|place| place.emit(sink))
     }
-}
-
-fn text_of(label: &Option<Cow<'_, str>>) -> String {
-    label.as_deref().unwrap_or_default().to_owned()
 }
 
 /// The name before the labels; none where it is no name.

@@ -14,7 +14,9 @@ const MAX_GAP: i64 = 600;
 fn rows(samples: &[Sample<'_>]) -> Vec<HourRow> {
     let directory = tempfile::tempdir().unwrap();
     let mut sorter = Sorter::new(directory.path());
-    samples.iter().for_each(|s| sorter.push(s).unwrap());
+    for sample in samples {
+        sorter.push(sample).unwrap();
+    }
     let (names, mut sorted) = sorter.finish();
     let mut out = Vec::new();
     let mut gpu: Option<GpuHours<'_>> = None;
@@ -284,7 +286,9 @@ proptest! {
     fn quantiles_over_a_window(samples in samples(), q in 0.01..1.0_f64) {
         let rows = rows(&samples.iter().map(|(ms, s)| sample_at(*ms, *s)).collect::<Vec<_>>());
         let mut merged = Histogram::default();
-        rows.iter().for_each(|r| merged.merge(&r.activity));
+        for row in &rows {
+            merged.merge(&row.activity);
+        }
         let mut sorted: Vec<usize> = by_brute_force(&samples)
             .values()
             .flat_map(|(h, _)| h.0.iter().enumerate().flat_map(|(bin, n)| std::iter::repeat_n(bin, *n as usize)).collect::<Vec<_>>())

@@ -317,7 +317,7 @@ fn samples() -> impl Strategy<Value = Vec<(u8, i64, u8)>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig::with_cases(10))]
 
     /// In one load neither the order of files nor the way samples are spread over them matters.
     #[test]

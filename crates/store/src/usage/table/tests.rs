@@ -50,7 +50,9 @@ pub(crate) fn read(paths: Vec<PathBuf>) -> Vec<HourRow> {
 
 fn write(path: &Path, rows: &[HourRow]) {
     let mut writer = TableWriter::create(path, "dcgm", "2026-10").unwrap();
-    rows.iter().for_each(|row| writer.write(row.clone()).unwrap());
+    for row in rows {
+        writer.write(row.clone()).unwrap();
+    }
     writer.finish().unwrap();
 }
 
