@@ -79,11 +79,6 @@ pub const SECTIONS: &[Section] = &[
                 Text(""),
                 "Holiday calendar (a name in holidays.csv) for owners who name none. Empty = no holidays.",
             ),
-            key(
-                "fiscal_year_start",
-                Int(1),
-                "Month in which the fiscal year begins, 1 to 12.",
-            ),
         ],
     },
     Section {
@@ -98,11 +93,6 @@ pub const SECTIONS: &[Section] = &[
                 "max_removed_share",
                 Float(0.1),
                 "Share of a month's cost or days that a newer export may remove before the load is refused (exit 4) without --replace. A tenth: restatements are smaller, truncated exports are larger.",
-            ),
-            key(
-                "extra_tag_keys",
-                List(&[]),
-                "Tag keys to keep as x_ columns beside the ones used for owners.",
             ),
         ],
     },
@@ -184,11 +174,6 @@ pub const SECTIONS: &[Section] = &[
                 "instance_store_acknowledged",
                 List(&[]),
                 "Workloads and resource ids whose instance-store disks may be lost on a stop. Empty: nobody has said that their data is saved elsewhere.",
-            ),
-            key(
-                "approver_limit",
-                Float(10_000.0),
-                "Saving a month above which the approver may not be the proposer.",
             ),
         ],
     },
