@@ -121,4 +121,4 @@ macro_rules! formats {
     };
 }
 
-formats! { dcgm, nvidia_smi, usage_csv }
+formats! { focus, dcgm, nvidia_smi, usage_csv }

@@ -17,6 +17,7 @@ pub mod owner;
 pub mod report;
 pub mod schema;
 pub mod session;
+pub mod sku;
 pub mod store;
 pub mod tags;
 pub mod usage;

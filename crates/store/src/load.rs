@@ -1,11 +1,40 @@
 //! Loading: decode, check, keep or reject, reconcile, commit. Loading twice is loading once.
 
+mod bill;
+mod check;
+mod chunk;
+mod column;
+mod cube;
+mod derive;
+mod dictionary;
+mod finish;
+mod flush;
+mod known;
+mod late;
+mod listing;
+mod notes;
+mod rejects;
+mod times;
+mod units;
+mod write;
+
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use lowwater_model::money::ExactSum;
+use lowwater_model::policy::Policy;
 use serde::{Deserialize, Serialize};
+
+use self::bill::Bills;
+use self::listing::{Listed, Listing};
+use crate::error::{InputError, StoreError};
+use crate::format::Decode;
+use crate::input::Input;
+use crate::layout::{Layout, Transaction};
+use crate::usage::{self, MetricsFile};
+
+pub use rejects::rejects;
 
 /// What to do with a month that is already there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -72,6 +101,12 @@ pub struct UnitReport {
     pub warnings: Vec<String>,
 }
 
+impl UnitReport {
+    fn key(&self) -> (&'static str, String, String, String) {
+        (self.kind, self.source.clone(), self.account.clone(), self.month.clone())
+    }
+}
+
 /// A row that was not kept.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Reject {
@@ -85,8 +120,30 @@ pub struct Reject {
     pub value: String,
     /// Why.
     pub reason: String,
-    /// BilledCost of the row where it could be read: the money at stake, as text.
+    /// The money at stake, as text: BilledCost, else the first other cost that could be read.
     pub at_stake: Option<String>,
+}
+
+impl Reject {
+    /// In one line: place, what is wrong, value, money.
+    pub fn line(&self) -> String {
+        let column = if self.column.is_empty() {
+            String::new()
+        } else {
+            format!(":{}", self.column)
+        };
+        let value = if self.value.is_empty() {
+            String::new()
+        } else {
+            format!(" (value `{}`)", self.value)
+        };
+        let money = self
+            .at_stake
+            .as_ref()
+            .map(|money| format!(", {money} at stake"))
+            .unwrap_or_default();
+        format!("{}:{}{column}: {}{value}{money}", self.file, self.row, self.reason)
+    }
 }
 
 /// Tells how far a load is, and asks whether to stop.
@@ -95,6 +152,94 @@ pub trait Progress: Sync {
     fn at(&self, what: &str, done: u64, total: u64);
     /// Has the user pressed Ctrl-C? A load then leaves the old state.
     fn stop(&self) -> bool;
+}
+
+/// Loads files into the store of a data directory: all of them as one export, or nothing.
+pub fn load(
+    dir: &Path,
+    request: &LoadRequest,
+    policy: &Policy,
+    progress: &dyn Progress,
+) -> Result<LoadReport, StoreError> {
+    let mut listing = Listing::of(request, progress)?;
+    let mut transaction = Layout::open(dir)?.write(progress)?;
+    let mut units = known::take(&mut listing, &transaction.manifest, request);
+    let mut changed = false;
+    if !listing.bills.is_empty() {
+        let (reports, any) = load_bills(&listing, request, policy, (&mut transaction, progress))?;
+        units.extend(reports);
+        changed |= any;
+    }
+    if !listing.metrics.is_empty() {
+        let files = listing
+            .metrics
+            .iter()
+            .map(metrics_file)
+            .collect::<Result<Vec<_>, _>>()?;
+        let reports = usage::ingest(files, request, policy, &mut transaction, progress)?;
+        changed |= !reports.is_empty();
+        units.extend(reports);
+    }
+    if progress.stop() {
+        return Err(StoreError::Stopped);
+    }
+    if changed {
+        progress.at("writing", 0, 1);
+        transaction.commit()?;
+    }
+    units.sort_by_key(UnitReport::key);
+    let mut totals: BTreeMap<String, ExactSum> = BTreeMap::new();
+    for (metric, sum) in units.iter().flat_map(|unit| &unit.totals) {
+        totals.entry(metric.clone()).or_default().merge(*sum);
+    }
+    Ok(LoadReport {
+        units,
+        totals,
+        unchanged: !changed,
+    })
+}
+
+/// Reads all bills into the transaction. Says what came of them, and whether anything changed.
+fn load_bills(
+    listing: &Listing,
+    request: &LoadRequest,
+    policy: &Policy,
+    (transaction, progress): (&mut Transaction, &dyn Progress),
+) -> Result<(Vec<UnitReport>, bool), StoreError> {
+    let mut bills = Bills::new(request, progress, transaction)?;
+    bills.load_warnings.clone_from(&listing.warnings);
+    bills.gauge.total = listing.bills.iter().map(|file| file.size).sum();
+    for file in &listing.bills {
+        load_bill(file, &mut bills)?;
+    }
+    let (reports, changed) = finish::finish(bills, policy)?;
+    if reports.is_empty() {
+        let names: Vec<String> = listing
+            .bills
+            .iter()
+            .map(|file| file.path.display().to_string())
+            .collect();
+        return Err(InputError::new(names.join(", "), "holds no charge, only a header").into());
+    }
+    Ok((reports, changed))
+}
+
+fn load_bill(file: &Listed, bills: &mut Bills<'_>) -> Result<(), StoreError> {
+    let mut input = Input::open(&file.path)?;
+    bills.open(input.name(), &file.sha256, input.counter());
+    if let Decode::Bill(decode) = file.format.decode {
+        decode(&mut input, bills)?;
+    }
+    bills.gauge.before += file.size;
+    Ok(())
+}
+
+fn metrics_file(file: &Listed) -> Result<MetricsFile, StoreError> {
+    Ok(MetricsFile {
+        input: Input::open(&file.path)?,
+        format: file.format,
+        sha256: file.sha256.clone(),
+    })
 }
 
 /// No progress, never stops.
@@ -107,3 +252,6 @@ impl Progress for Quiet {
         false
     }
 }
+
+#[cfg(test)]
+mod tests;

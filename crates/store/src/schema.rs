@@ -194,7 +194,7 @@ pub const DAILY: &[Column] = &[
     cost("ContractedCost"),
     cost("ListCost"),
     number("x_GpuHours"),
-    // Largest GPU count of its charges.
+    // GPU count of each of its charges: a dimension.
     number("x_GpuCount"),
     int("x_Rows"),
 ];

@@ -151,6 +151,12 @@ impl Transaction {
         self.root.join(name)
     }
 
+    /// Where a staged file is, by its name in the manifest.
+    pub fn staged_path(&self, name: &str) -> PathBuf {
+        let staged = self.staged.iter().find(|s| s.name == name);
+        staged.map_or_else(|| self.path(name), |s| s.path.clone())
+    }
+
     /// Makes the manifest and the files it names the state of the store: after a crash, all of it or nothing.
     pub fn commit(mut self) -> Result<Manifest, StoreError> {
         let wanted: BTreeSet<&String> = self.manifest.all_files().collect();

@@ -1,0 +1,252 @@
+//! Is a row a charge? Its numbers and times, read once.
+
+use jiff::tz::TimeZone;
+use lowwater_model::charge::CostMetric;
+use lowwater_model::money::Decimal;
+
+use super::bill::kind;
+use super::times::{Times, month};
+use crate::schema::Kind;
+
+/// Why a row is not kept.
+#[derive(Debug)]
+pub(crate) struct Fault {
+    pub(crate) column: &'static str,
+    pub(crate) value: String,
+    pub(crate) reason: String,
+}
+
+/// What the unit of a row is made of, and its period.
+#[derive(Debug)]
+pub(crate) struct Checked<'a> {
+    pub(crate) provider: Option<&'a str>,
+    pub(crate) account: Option<&'a str>,
+    pub(crate) month: String,
+    pub(crate) start: i64,
+    pub(crate) end: Option<i64>,
+}
+
+/// A field as it was read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Value {
+    /// Text, or nothing.
+    Text,
+    /// Money or a quantity.
+    Number(Decimal),
+    /// An instant in microseconds.
+    Time(i64),
+}
+
+impl Value {
+    pub(crate) fn number(&self) -> Option<Decimal> {
+        match self {
+            Self::Number(number) => Some(*number),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn micros(&self) -> Option<i64> {
+        match self {
+            Self::Time(micros) => Some(*micros),
+            _ => None,
+        }
+    }
+}
+
+/// Columns that the checks look at, by their place in the file.
+#[derive(Default)]
+struct Places {
+    costs: [Option<usize>; 4],
+    start: Option<usize>,
+    end: Option<usize>,
+    billing_start: Option<usize>,
+    account: Option<usize>,
+    service_provider: Option<usize>,
+    provider: Option<usize>,
+}
+
+/// A column that is more than text.
+struct Typed {
+    at: usize,
+    name: &'static str,
+    kind: Kind,
+    times: Times,
+}
+
+/// Checks the rows of one file after the other.
+pub(crate) struct Checker {
+    zone: TimeZone,
+    zone_given: bool,
+    places: Places,
+    typed: Vec<Typed>,
+    /// The fields of the row that was checked last.
+    pub(crate) values: Vec<Value>,
+    /// What is odd about it, although it is kept.
+    pub(crate) notes: Vec<String>,
+    unzoned: bool,
+    warned: bool,
+    last_month: (i64, String),
+}
+
+impl Checker {
+    /// `zone` is that of times without one; `given` = the user said so.
+    pub(crate) fn new(zone: TimeZone, given: bool) -> Self {
+        Self {
+            zone,
+            zone_given: given,
+            places: Places::default(),
+            typed: Vec::new(),
+            values: Vec::new(),
+            notes: Vec::new(),
+            unzoned: false,
+            warned: false,
+            last_month: (i64::MIN, String::new()),
+        }
+    }
+
+    /// A new file with these columns.
+    pub(crate) fn columns(&mut self, names: &[String]) {
+        let find = |wanted: &str| names.iter().position(|name| name == wanted);
+        self.places = Places {
+            costs: std::array::from_fn(|i| find(CostMetric::ALL[i].column())),
+            start: find("ChargePeriodStart"),
+            end: find("ChargePeriodEnd"),
+            billing_start: find("BillingPeriodStart"),
+            account: find("BillingAccountId"),
+            service_provider: find("ServiceProviderName"),
+            provider: find("ProviderName"),
+        };
+        let typed = names.iter().enumerate().filter_map(|(at, name)| {
+            let column = crate::schema::FOCUS.iter().find(|c| c.name == name)?;
+            (kind(name)? != Kind::Text).then(|| Typed {
+                at,
+                name: column.name,
+                kind: column.kind,
+                times: Times::default(),
+            })
+        });
+        self.typed = typed.collect();
+        self.values = vec![Value::Text; names.len()];
+        (self.unzoned, self.warned) = (false, false);
+    }
+
+    /// Reads the numbers and times of a row; a fault rejects it.
+    pub(crate) fn check<'a>(&mut self, fields: &[Option<&'a str>]) -> Result<Checked<'a>, Fault> {
+        self.notes.clear();
+        for typed in &mut self.typed {
+            let Some(text) = fields.get(typed.at).copied().flatten() else {
+                self.values[typed.at] = Value::Text;
+                continue;
+            };
+            self.values[typed.at] = match typed.read(text, &self.zone) {
+                Ok((value, zoned)) => {
+                    self.unzoned |= !zoned;
+                    value
+                }
+                Err(reason) if typed.must_be_readable() => {
+                    return Err(Fault {
+                        column: typed.name,
+                        value: text.to_owned(),
+                        reason,
+                    });
+                }
+                Err(reason) => {
+                    self.notes.push(format!("{} {reason}, so it is unknown", typed.name));
+                    Value::Text
+                }
+            };
+        }
+        let Some(start) = self.micros(self.places.start) else {
+            return Err(Fault {
+                column: "ChargePeriodStart",
+                value: String::new(),
+                reason: "is missing".into(),
+            });
+        };
+        let end = self.micros(self.places.end);
+        if end.is_some_and(|end| end < start) {
+            let text = self.places.end.and_then(|at| fields[at]).unwrap_or_default();
+            return Err(Fault {
+                column: "ChargePeriodEnd",
+                value: text.to_owned(),
+                reason: "is before ChargePeriodStart".into(),
+            });
+        }
+        Ok(self.checked(fields, start, end))
+    }
+
+    fn checked<'a>(&mut self, fields: &[Option<&'a str>], start: i64, end: Option<i64>) -> Checked<'a> {
+        let text = |at: Option<usize>| at.and_then(|at| fields.get(at).copied().flatten());
+        let month_of = self.micros(self.places.billing_start).unwrap_or(start);
+        if self.last_month.0 != month_of {
+            self.last_month = (month_of, month(month_of));
+        }
+        Checked {
+            provider: text(self.places.service_provider).or_else(|| text(self.places.provider)),
+            account: text(self.places.account),
+            month: self.last_month.1.clone(),
+            start,
+            end,
+        }
+    }
+
+    /// The unit of a row that is rejected, where its month can be read.
+    pub(crate) fn place<'a>(&mut self, fields: &[Option<&'a str>]) -> Option<Checked<'a>> {
+        for typed in self.typed.iter_mut().filter(|t| t.kind == Kind::Time) {
+            let text = fields.get(typed.at).copied().flatten();
+            let read = text.and_then(|text| typed.read(text, &self.zone).ok());
+            self.values[typed.at] = read.map_or(Value::Text, |(value, _)| value);
+        }
+        let start = self
+            .micros(self.places.start)
+            .or_else(|| self.micros(self.places.billing_start))?;
+        Some(self.checked(fields, start, None))
+    }
+
+    /// The money of a rejected row: the first cost that can be read.
+    pub(crate) fn at_stake<'a>(&self, fields: &[Option<&'a str>]) -> Option<&'a str> {
+        let texts = self.places.costs.iter().flatten();
+        let mut texts = texts.filter_map(|at| fields.get(*at).copied().flatten());
+        texts.find(|text| Decimal::parse(text).is_ok())
+    }
+
+    /// The costs of the row that was checked last, of the columns that the file has.
+    pub(crate) fn costs(&self) -> Vec<(CostMetric, Option<Decimal>)> {
+        let places = CostMetric::ALL.iter().zip(self.places.costs);
+        places
+            .filter_map(|(metric, at)| Some((*metric, self.values[at?].number())))
+            .collect()
+    }
+
+    /// Was there a time without a zone, for the first time in this file, and did the user not say which it is?
+    pub(crate) fn take_unzoned(&mut self) -> bool {
+        let first = self.unzoned && !self.warned;
+        self.warned |= first;
+        first && !self.zone_given
+    }
+
+    fn micros(&self, at: Option<usize>) -> Option<i64> {
+        self.values.get(at?)?.micros()
+    }
+}
+
+impl Typed {
+    /// Money and the period of a charge can't be guessed; the rest may be unknown.
+    fn must_be_readable(&self) -> bool {
+        self.kind == Kind::Cost || (self.kind == Kind::Time && self.name != "BillingPeriodEnd")
+    }
+
+    /// The value, and whether it said where on earth.
+    fn read(&mut self, text: &str, zone: &TimeZone) -> Result<(Value, bool), String> {
+        if self.kind == Kind::Time {
+            return match self.times.read(text, zone) {
+                Ok(instant) => Ok((Value::Time(instant.micros), instant.zoned)),
+                Err(reason) => Err(reason.clone()),
+            };
+        }
+        match Decimal::parse(text) {
+            Ok(number) => Ok((Value::Number(number), true)),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+}

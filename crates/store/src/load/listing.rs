@@ -1,0 +1,116 @@
+//! Which files a load is of, and what reads each.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use super::{LoadRequest, Progress};
+use crate::error::{InputError, StoreError};
+use crate::format::{Decode, FORMATS, Format, Head};
+use crate::input::{Found, Input, expand};
+
+/// A file to load, recognised.
+#[derive(Clone)]
+pub(crate) struct Listed {
+    pub(crate) path: PathBuf,
+    pub(crate) size: u64,
+    pub(crate) sha256: String,
+    pub(crate) format: &'static Format,
+}
+
+/// All files of a load.
+#[derive(Default)]
+pub(crate) struct Listing {
+    pub(crate) bills: Vec<Listed>,
+    pub(crate) metrics: Vec<Listed>,
+    /// Files in directories that are left out, and why.
+    pub(crate) warnings: BTreeSet<String>,
+}
+
+impl Listing {
+    /// Looks at the beginning of every file. One that no format reads is an error if the user named it.
+    pub(crate) fn of(request: &LoadRequest, progress: &dyn Progress) -> Result<Self, StoreError> {
+        let found = expand(&request.paths)?;
+        let mut listing = Self::default();
+        let mut seen = BTreeSet::new();
+        for (at, file) in found.iter().enumerate() {
+            if progress.stop() {
+                return Err(StoreError::Stopped);
+            }
+            progress.at("looking at files", at as u64, found.len() as u64);
+            let Some(listed) = listing.recognise(file, request)? else {
+                continue;
+            };
+            if !seen.insert(listed.sha256.clone()) {
+                let name = listed.path.display();
+                listing.warnings.insert(format!(
+                    "{name} holds the same bytes as another file of the load: read once"
+                ));
+                continue;
+            }
+            match listed.format.decode {
+                Decode::Bill(_) => listing.bills.push(listed),
+                Decode::Metrics(_) => listing.metrics.push(listed),
+            }
+        }
+        if listing.bills.is_empty() && listing.metrics.is_empty() {
+            let paths: Vec<String> = request.paths.iter().map(|p| p.display().to_string()).collect();
+            let error = InputError::new(paths.join(", "), "no file that a format reads");
+            return Err(error.hint(known_formats()).into());
+        }
+        Ok(listing)
+    }
+
+    fn recognise(&mut self, file: &Found, request: &LoadRequest) -> Result<Option<Listed>, StoreError> {
+        let input = match Input::open(&file.path) {
+            // A README or a picture beside the export is not the export.
+            Err(error @ StoreError::Input(_)) if !file.named => {
+                let text = error.to_string();
+                self.warnings
+                    .insert(format!("left out: {}", text.lines().next().unwrap_or_default()));
+                return Ok(None);
+            }
+            other => other?,
+        };
+        let format = match &request.format {
+            Some(name) => Some(by_name(name)?),
+            None => FORMATS.iter().find(|format| (format.detects)(&input.head())),
+        };
+        let Some(format) = format else {
+            let what = format!("no format reads it; it begins with {}", beginning(&input.head()));
+            if file.named {
+                return Err(InputError::new(input.name(), what).hint(known_formats()).into());
+            }
+            self.warnings.insert(format!("left out: {}: {what}", input.name()));
+            return Ok(None);
+        };
+        Ok(Some(Listed {
+            size: input.size(),
+            sha256: input.sha256()?,
+            path: file.path.clone(),
+            format,
+        }))
+    }
+}
+
+fn by_name(name: &str) -> Result<&'static Format, StoreError> {
+    FORMATS.iter().find(|format| format.name == name).ok_or_else(|| {
+        let error = InputError::new("--format", format!("there is no format `{name}`"));
+        error.hint(known_formats()).into()
+    })
+}
+
+fn known_formats() -> String {
+    let names: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
+    format!("formats are {}; `--format NAME` names one", names.join(", "))
+}
+
+/// The first columns or characters of a file, for a message.
+fn beginning(head: &Head<'_>) -> String {
+    match head.parquet_columns {
+        Some(columns) => format!(
+            "the Parquet columns {}",
+            columns.iter().take(5).cloned().collect::<Vec<_>>().join(", ")
+        ),
+        None => format!("`{}`", head.first_line().chars().take(80).collect::<String>()),
+    }
+}

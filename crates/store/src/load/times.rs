@@ -1,0 +1,127 @@
+//! Instants as bills write them.
+
+use jiff::Timestamp;
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
+
+use super::dictionary::Dictionary;
+
+/// Instants of charges lie in here; another year is a misread column.
+const FIRST_SECOND: i64 = 631_152_000;
+const LAST_SECOND: i64 = 7_258_118_400;
+/// Distinct texts that are remembered; more only cost time.
+const MAX_REMEMBERED: usize = 100_000;
+
+/// An instant, and whether its text said where on earth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Instant {
+    pub(crate) micros: i64,
+    pub(crate) zoned: bool,
+}
+
+/// Reads the texts of one column; the same text is read once.
+#[derive(Default)]
+pub(crate) struct Times {
+    texts: Dictionary,
+    instants: Vec<Result<Instant, String>>,
+}
+
+impl Times {
+    /// The instant of a text; the error says what is wrong with it.
+    pub(crate) fn read(&mut self, text: &str, zone: &TimeZone) -> &Result<Instant, String> {
+        if self.instants.len() > MAX_REMEMBERED {
+            *self = Self::default();
+        }
+        let code = self.texts.code(text) as usize;
+        if code == self.instants.len() {
+            self.instants.push(read(text, zone));
+        }
+        &self.instants[code]
+    }
+}
+
+/// ISO 8601 with `Z` or an offset; without, it is civil time in the zone. A date alone is its first instant.
+fn read(text: &str, zone: &TimeZone) -> Result<Instant, String> {
+    let text = text.trim();
+    let not_a_time = || "is not a time (as `2026-10-01T00:00:00Z`)".to_owned();
+    let (at, zoned) = match text.parse::<Timestamp>() {
+        Ok(at) => (at, true),
+        Err(_) => {
+            let (civil, zone, zoned) = match text.strip_suffix("UTC") {
+                Some(civil) => (civil.trim_end(), &TimeZone::UTC, true),
+                None => (text, zone, false),
+            };
+            let civil: DateTime = civil.parse().map_err(|_| not_a_time())?;
+            let at = civil.to_zoned_datetime(zone.clone()).map_err(|_| not_a_time())?;
+            (at.timestamp(), zoned)
+        }
+    };
+    if !(FIRST_SECOND..LAST_SECOND).contains(&at.as_second()) {
+        return Err("is not a time at which a cloud was billed".into());
+    }
+    Ok(Instant {
+        micros: at.as_microsecond(),
+        zoned,
+    })
+}
+
+/// Billing month of an instant, `2026-10`.
+pub(crate) fn month(micros: i64) -> String {
+    let at = Timestamp::from_microsecond(micros).unwrap_or(Timestamp::UNIX_EPOCH);
+    at.to_zoned_datetime(TimeZone::UTC).strftime("%Y-%m").to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(text: &str, zone: &str) -> Result<(String, bool), String> {
+        let instant = Times::default().read(text, &TimeZone::get(zone).unwrap()).clone()?;
+        let at = Timestamp::from_microsecond(instant.micros).unwrap();
+        Ok((at.to_string(), instant.zoned))
+    }
+
+    #[test]
+    fn forms_of_real_bills() {
+        for (text, zone, expected, zoned) in [
+            ("2026-10-01T00:00:00Z", "UTC", "2026-10-01T00:00:00Z", true),
+            ("2026-10-01T00:00:00.000Z", "Asia/Tokyo", "2026-10-01T00:00:00Z", true),
+            ("2026-10-01T02:00:00+02:00", "UTC", "2026-10-01T00:00:00Z", true),
+            ("2024-09-18 23:00:00", "UTC", "2024-09-18T23:00:00Z", false),
+            ("2024-09-18T23:00:00", "Europe/Berlin", "2024-09-18T21:00:00Z", false),
+            ("2026-10-31 23:00:00 UTC", "Europe/Berlin", "2026-10-31T23:00:00Z", true),
+            (" 2026-10-01 ", "UTC", "2026-10-01T00:00:00Z", false),
+        ] {
+            assert_eq!(at(text, zone), Ok((expected.to_owned(), zoned)), "{text}");
+        }
+        for text in [
+            "",
+            "10/01/2026",
+            "2026-13-01",
+            "yesterday",
+            "0024-09-18 23:00:00",
+            "45566.0",
+        ] {
+            assert!(at(text, "UTC").is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn remembers_and_forgets() {
+        let mut times = Times::default();
+        for second in 0..(MAX_REMEMBERED as i64 + 10) {
+            let stamp = Timestamp::from_second(FIRST_SECOND + second).unwrap();
+            let read = times.read(&stamp.to_string(), &TimeZone::UTC).clone();
+            assert_eq!(read.unwrap().micros, stamp.as_microsecond());
+        }
+        assert!(times.instants.len() < 100);
+    }
+
+    #[test]
+    fn months() {
+        assert_eq!(
+            month(Timestamp::from_second(1_790_812_800).unwrap().as_microsecond()),
+            "2026-10"
+        );
+    }
+}

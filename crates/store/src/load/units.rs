@@ -1,0 +1,230 @@
+//! The replaceable units of a load: what came into each, in sums, days and notes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use lowwater_model::charge::CostMetric;
+use lowwater_model::money::{Decimal, ExactSum, Money};
+
+use super::notes::Judged;
+use crate::error::{InputError, StoreError};
+
+/// More units than this in one load are a misread column, not a bill.
+const MAX_UNITS: usize = 4096;
+
+/// How often something was seen, and how much money was in it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Tally {
+    pub(crate) rows: u64,
+    pub(crate) money: Option<Money>,
+}
+
+/// One unit while it is loaded.
+#[derive(Debug, Default)]
+pub(crate) struct Unit {
+    pub(crate) source: String,
+    pub(crate) account: String,
+    pub(crate) month: String,
+    pub(crate) rows: u64,
+    pub(crate) rejects: u64,
+    /// Rows without a cost, by metric.
+    pub(crate) unknown: BTreeMap<&'static str, u64>,
+    pub(crate) totals: BTreeMap<String, ExactSum>,
+    pub(crate) first: i64,
+    pub(crate) last: i64,
+    pub(crate) days: BTreeSet<i64>,
+    /// Files that it has rows of.
+    pub(crate) inputs: BTreeSet<usize>,
+    pub(crate) notes: BTreeMap<String, Tally>,
+    /// Files written, by table.
+    pub(crate) files: BTreeMap<String, Vec<String>>,
+    /// Resources that were seen with a GPU, with the number of charges files that were closed before.
+    pub(crate) gpu_resources: BTreeMap<String, usize>,
+    /// How EffectiveCost looks, by provider.
+    judged: BTreeMap<String, Judged>,
+}
+
+impl Unit {
+    /// Notes that something was seen once more.
+    pub(crate) fn note(&mut self, text: &str, money: Option<Money>) {
+        if !self.notes.contains_key(text) {
+            self.notes.insert(text.to_owned(), Tally::default());
+        }
+        if let Some(tally) = self.notes.get_mut(text) {
+            tally.rows += 1;
+            if let Some(money) = money {
+                *tally.money.get_or_insert_default() += money;
+            }
+        }
+    }
+
+    /// How EffectiveCost of a provider looks.
+    pub(crate) fn judged(&mut self, provider: &str) -> &mut Judged {
+        if !self.judged.contains_key(provider) {
+            self.judged.insert(provider.to_owned(), Judged::default());
+        }
+        self.judged
+            .get_mut(provider)
+            .unwrap_or_else(|| unreachable!("put there above"))
+    }
+
+    /// Adds a row: its cost by metric, its period in microseconds.
+    pub(crate) fn add(&mut self, costs: &[(CostMetric, Option<Decimal>)], start: i64, end: Option<i64>) {
+        const SECOND: i64 = 1_000_000;
+        let begin = start.div_euclid(SECOND);
+        let end = end.map_or(begin, |end| end.div_euclid(SECOND)).max(begin);
+        if self.rows == 0 {
+            (self.first, self.last) = (begin, end);
+        }
+        (self.first, self.last) = (self.first.min(begin), self.last.max(end));
+        self.days.insert(begin.div_euclid(86_400));
+        self.rows += 1;
+        for (metric, cost) in costs {
+            match cost {
+                Some(cost) => match self.totals.get_mut(metric.as_str()) {
+                    Some(total) => total.add(*cost),
+                    None => {
+                        let mut total = ExactSum::default();
+                        total.add(*cost);
+                        self.totals.insert(metric.as_str().to_owned(), total);
+                    }
+                },
+                None => *self.unknown.entry(metric.as_str()).or_insert(0) += 1,
+            }
+        }
+    }
+
+    /// A table of it was written to this file.
+    pub(crate) fn add_file(&mut self, table: &str, name: String) {
+        self.files.entry(table.to_owned()).or_default().push(name);
+    }
+
+    fn closed_files(&self) -> usize {
+        self.files.get("charges").map_or(0, Vec::len)
+    }
+
+    /// A resource was seen with a GPU.
+    pub(crate) fn add_gpu_resource(&mut self, resource: &str) {
+        let closed = self.closed_files();
+        self.gpu_resources.entry(resource.to_owned()).or_insert(closed);
+    }
+
+    /// Charges files that were closed before some resources were seen with a GPU, with those resources.
+    pub(crate) fn late(&self) -> Vec<(String, BTreeSet<String>)> {
+        let files = self.files.get("charges").into_iter().flatten().enumerate();
+        let late = files.map(|(number, file)| {
+            let later = self.gpu_resources.iter().filter(|(_, closed)| **closed > number);
+            (
+                file.clone(),
+                later.map(|(resource, _)| resource.clone()).collect::<BTreeSet<_>>(),
+            )
+        });
+        late.filter(|(_, resources)| !resources.is_empty()).collect()
+    }
+
+    /// Its name in messages.
+    pub(crate) fn key(&self) -> String {
+        format!("{}/{}/{}", self.source, self.account, self.month)
+    }
+
+    /// What a reader must know, with counts.
+    pub(crate) fn warnings(&self) -> BTreeSet<String> {
+        let unknown = self.unknown.iter().map(|(metric, rows)| {
+            let column = CostMetric::parse(metric).map_or("", CostMetric::column);
+            format!("{column} is unknown in {}; sums leave them out", count(*rows))
+        });
+        let notes = self.notes.iter().map(|(text, tally)| match tally.money {
+            Some(money) => format!("{text}: {}, BilledCost {money}", count(tally.rows)),
+            None => format!("{text}: {}", count(tally.rows)),
+        });
+        let verdicts = self
+            .judged
+            .iter()
+            .filter_map(|(provider, judged)| judged.verdict(provider));
+        unknown.chain(notes).chain(verdicts).collect()
+    }
+}
+
+/// `1 row`, `12 rows`.
+pub(crate) fn count(rows: u64) -> String {
+    format!("{rows} row{}", if rows == 1 { "" } else { "s" })
+}
+
+/// All units of a load.
+#[derive(Debug, Default)]
+pub(crate) struct Units {
+    index: BTreeMap<(String, String, String), usize>,
+    units: Vec<Unit>,
+    last: usize,
+}
+
+impl Units {
+    /// The unit of a row, new or not.
+    pub(crate) fn of(&mut self, source: &str, account: &str, month: &str, file: &str) -> Result<usize, StoreError> {
+        if let Some(unit) = self.units.get(self.last)
+            && unit.month == month
+            && unit.account == account
+            && unit.source == source
+        {
+            return Ok(self.last);
+        }
+        let key = (source.to_owned(), account.to_owned(), month.to_owned());
+        if !self.index.contains_key(&key) {
+            self.open(key.clone(), file)?;
+        }
+        self.last = self.index.get(&key).copied().unwrap_or(self.last);
+        Ok(self.last)
+    }
+
+    fn open(&mut self, key: (String, String, String), file: &str) -> Result<(), StoreError> {
+        if self.units.len() == MAX_UNITS {
+            let what = format!("more than {MAX_UNITS} accounts and months in one load");
+            let hint = "BillingAccountId or BillingPeriodStart holds something else, such as resource ids";
+            return Err(InputError::new(file, what).hint(hint).into());
+        }
+        let (source, account, month) = key.clone();
+        self.index.insert(key, self.units.len());
+        self.units.push(Unit {
+            source,
+            account,
+            month,
+            ..Unit::default()
+        });
+        Ok(())
+    }
+
+    /// By number.
+    pub(crate) fn get_mut(&mut self, at: usize) -> &mut Unit {
+        &mut self.units[at]
+    }
+
+    /// In the order in which they came.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Unit> {
+        self.units.iter()
+    }
+
+    /// In the order in which they came.
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Unit> {
+        self.units.iter_mut()
+    }
+
+    /// All of them, in the order in which they came.
+    pub(crate) fn take(&mut self) -> Vec<Unit> {
+        std::mem::take(&mut self.units)
+    }
+
+    /// The place of each unit in the order of their keys.
+    pub(crate) fn ranks(&self) -> Vec<u32> {
+        let mut ranks = vec![0; self.units.len()];
+        for (rank, at) in self.index.values().enumerate() {
+            ranks[*at] = rank as u32;
+        }
+        ranks
+    }
+
+    /// The one with most rows; of equals, the first by key.
+    pub(crate) fn largest(&self) -> Option<usize> {
+        let ranks = self.ranks();
+        let by_size = |at: &usize| (self.units[*at].rows, std::cmp::Reverse(ranks[*at]));
+        (0..self.units.len()).max_by_key(by_size)
+    }
+}
