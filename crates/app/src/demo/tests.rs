@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use lowwater_model::money::Money;
 use lowwater_model::workload::{Class, RESERVED_LABELS, Role, Traits, Workloads, fold_key};
 use lowwater_store::config::Config;
 use lowwater_store::error::StoreError;
-use lowwater_store::format::{Decode, FORMATS, MetricsOptions, MetricsSink, Sample};
+use lowwater_store::format::{BillSink, Decode, FORMATS, Format, MetricsOptions, MetricsSink, Sample};
 use lowwater_store::input::Input;
 use lowwater_store::join::{Billed, Observed, join};
 use lowwater_store::load::Reject;
@@ -283,36 +284,6 @@ fn holidays_of_the_file_are_the_days_on_which_nobody_worked() {
     }
 }
 
-#[test]
-fn usage_csv_has_the_columns_of_its_contract() {
-    let (dir, summary) = sample();
-    let text = std::fs::read_to_string(dir.join("metrics/usage.csv")).unwrap();
-    let mut lines = text.lines();
-    assert_eq!(
-        lines.next(),
-        Some("time,host,gpu,activity,activity_metric,memory_used_mib,memory_total_mib,power_w")
-    );
-    let mut rows = 0;
-    for line in lines {
-        let fields: Vec<&str> = line.split(',').collect();
-        assert_eq!(fields.len(), 8, "{line}");
-        assert!(
-            fields[3].parse::<f64>().is_ok_and(|a| (0.0..=1.0).contains(&a)),
-            "{line}"
-        );
-        assert!(
-            lowwater_model::usage::ActivityMetric::parse(fields[4]).is_some(),
-            "{line}"
-        );
-        assert!(
-            fields[5].parse::<u32>().unwrap() <= fields[6].parse::<u32>().unwrap(),
-            "{line}"
-        );
-        rows += 1;
-    }
-    assert_eq!(rows, summary.measured.usage_rows);
-}
-
 /// What a reader of metrics finds in a file.
 #[derive(Default)]
 struct Seen {
@@ -344,10 +315,19 @@ impl MetricsSink for Seen {
     }
 }
 
+/// Opens a file and finds its format as `load` does.
+fn open(path: &Path) -> (Input, &'static Format) {
+    let input = Input::open(path).unwrap();
+    let format = FORMATS.iter().find(|f| (f.detects)(&input.head()));
+    (
+        input,
+        format.unwrap_or_else(|| panic!("nothing reads {}", path.display())),
+    )
+}
+
 /// Reads a file of metrics as `load` does.
 fn seen(path: &Path) -> Seen {
-    let mut input = Input::open(path).unwrap();
-    let format = FORMATS.iter().find(|f| (f.detects)(&input.head())).unwrap();
+    let (mut input, format) = open(path);
     let Decode::Metrics(decode) = format.decode else {
         panic!("{} is read as a bill", path.display());
     };
@@ -363,4 +343,83 @@ fn the_reader_of_dcgm_text_takes_every_line() {
     assert_eq!(seen.samples, 50 * 288);
     assert_eq!(seen.hosts.len(), 50);
     assert_eq!(seen.without_power.iter().collect::<Vec<_>>(), ["nb-ber-28"]);
+}
+
+#[test]
+fn the_reader_of_usage_csv_takes_every_row() {
+    let (dir, summary) = sample();
+    let seen = seen(&dir.join("metrics/usage.csv"));
+    assert!(seen.problems.is_empty(), "{:?}", seen.problems);
+    assert_eq!(seen.samples, summary.measured.usage_rows);
+    assert_eq!(seen.without_power.iter().collect::<Vec<_>>(), ["nb-ber-28"]);
+    let organisation = Organisation::new(SEED);
+    let measured = organisation.machines.iter().chain(&organisation.unbilled);
+    assert_eq!(seen.hosts, measured.filter_map(|m| m.host.clone()).collect());
+}
+
+/// What a reader of bills finds in a file.
+#[derive(Default)]
+struct Billing {
+    columns: Vec<String>,
+    rows: u64,
+    billed: Money,
+    effective: Money,
+    problems: Vec<String>,
+}
+
+impl Billing {
+    fn field<'a>(&self, name: &str, fields: &[Option<&'a str>]) -> Option<&'a str> {
+        let at = self.columns.iter().position(|c| c == name)?;
+        fields[at]
+    }
+}
+
+impl BillSink for Billing {
+    fn columns(&mut self, names: &[String]) -> Result<(), StoreError> {
+        self.columns = names.to_vec();
+        Ok(())
+    }
+
+    fn row(&mut self, number: u64, fields: &[Option<&str>]) -> Result<(), StoreError> {
+        self.rows += 1;
+        assert_eq!(number, self.rows);
+        let money = |text: Option<&str>| Money::parse(text.unwrap()).unwrap();
+        self.billed += money(self.field("BilledCost", fields));
+        self.effective += money(self.field("EffectiveCost", fields));
+        Ok(())
+    }
+
+    fn reject(&mut self, reject: Reject) {
+        self.problems.push(format!("{reject:?}"));
+    }
+
+    fn warn(&mut self, warning: String) {
+        self.problems.push(warning);
+    }
+}
+
+#[test]
+fn the_reader_of_focus_finds_the_rows_and_sums_that_were_written() {
+    let (dir, summary) = sample();
+    for bill in summary
+        .bills
+        .iter()
+        .filter(|b| b.cloud == "nebius" || b.month == "2026-09")
+    {
+        let path = dir
+            .join("bills")
+            .join(bill.cloud)
+            .join(format!("{}.parquet", bill.month));
+        let (mut input, format) = open(&path);
+        let Decode::Bill(decode) = format.decode else {
+            panic!("{} is read as metrics", path.display());
+        };
+        let mut seen = Billing::default();
+        decode(&mut input, &mut seen).unwrap();
+        assert!(seen.problems.is_empty(), "{:?}", seen.problems);
+        assert_eq!(seen.columns.len(), 57);
+        assert_eq!(seen.rows, bill.written.rows);
+        assert_eq!(seen.billed, bill.written.costs.billed);
+        assert_eq!(seen.effective, bill.written.costs.effective);
+    }
 }
