@@ -69,17 +69,11 @@ impl Store {
         Ok((history, period))
     }
 
-    /// End of the newest hour with GPU charges, else of the newest day with any.
+    /// End of the newest charge of a day or less: monthly ones run ahead of what has been billed.
     fn newest_charge(&self) -> Result<Option<i64>, StoreError> {
-        let one = |sql: &str, length: i64| -> Result<Option<i64>, StoreError> {
-            let rows = self.session()?.query(sql)?;
-            Ok(rows.iter().next().and_then(|r| r.second("newest")).map(|s| s + length))
-        };
-        let hourly = one("SELECT max(x_Hour) AS newest FROM gpu_hours", HOUR_SECONDS)?;
-        match hourly {
-            Some(end) => Ok(Some(end)),
-            None => one("SELECT max(x_Day) AS newest FROM daily", DAY_SECONDS),
-        }
+        let sql = format!("SELECT max(ChargePeriodEnd) AS newest FROM charges WHERE x_PeriodSeconds <= {DAY_SECONDS}");
+        let rows = self.session()?.query(&sql)?;
+        Ok(rows.iter().next().and_then(|r| r.second("newest")))
     }
 
     fn query_view(&self, name: &str, places: &Places) -> Result<Rows, StoreError> {
@@ -443,3 +437,6 @@ fn cost_in(line: &CostLine, period: Period) -> Money {
         })
         .sum()
 }
+
+#[cfg(test)]
+mod tests;

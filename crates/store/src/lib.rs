@@ -25,3 +25,5 @@ pub mod views;
 
 #[cfg(test)]
 mod shared;
+#[cfg(test)]
+mod sample;

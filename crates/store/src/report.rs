@@ -454,3 +454,6 @@ fn sort_rows(rows: &mut [ReportRow], query: &ReportQuery) {
             .then(a.labels.cmp(&b.labels))
     });
 }
+
+#[cfg(test)]
+mod tests;

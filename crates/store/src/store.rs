@@ -116,7 +116,7 @@ impl Store {
 
     /// Every rejected row.
     pub fn rejects(&self) -> Result<Vec<Reject>, StoreError> {
-        Ok(Vec::new())
+        crate::load::rejects(&self.snapshot)
     }
 
     /// The stretch that charges cover, from the manifest.

@@ -1,0 +1,233 @@
+use jiff::Timestamp;
+use lowwater_model::id::ResourceId;
+use lowwater_model::offer::PriceKey;
+use proptest::prelude::*;
+
+use super::*;
+use crate::sample::{Line, focus_csv, load_text, open};
+
+fn at(text: &str) -> Timestamp {
+    text.parse().unwrap()
+}
+
+fn hours(resource: &str, sku: &'static str, from: &str, count: i64, price: &str) -> Vec<Line> {
+    let start = at(from).as_second();
+    (0..count)
+        .map(|h| Line::hour(resource, sku, Timestamp::from_second(start + h * 3600).unwrap(), price))
+        .collect()
+}
+
+/// Two machines over three days, a daily one, a disk, a covered hour, a purchase, tax, and a part of an hour.
+fn organisation() -> Vec<Line> {
+    let mut lines = hours("i-1", "g5.2xlarge", "2026-10-01T00:00:00Z", 72, "1.212");
+    lines.extend(hours("i-1", "", "2026-10-01T00:00:00Z", 72, "0.01"));
+    lines.extend(hours("i-2", "p4d.24xlarge", "2026-10-01T06:00:00Z", 10, "21.957642"));
+    let mut part = Line::hour("i-2", "p4d.24xlarge", at("2026-10-01T16:00:00Z"), "10.978821");
+    part.hours = "0.5";
+    let mut covered = Line::hour("i-2", "p4d.24xlarge", at("2026-10-01T17:00:00Z"), "0");
+    (covered.pricing, covered.commitment, covered.status, covered.effective) =
+        ("Committed", "sp-1", "Used", "11.5".into());
+    let mut unused = Line::hour("", "", at("2026-10-01T18:00:00Z"), "0");
+    (unused.pricing, unused.commitment, unused.status, unused.effective) =
+        ("Committed", "sp-1", "Unused", "3.5".into());
+    let mut purchase = Line::hour("sp-1", "", at("2026-10-01T00:00:00Z"), "15");
+    (purchase.category, purchase.commitment, purchase.effective) = ("Purchase", "sp-1", "0".into());
+    let mut tax = Line::hour("", "", at("2026-10-01T00:00:00Z"), "2");
+    (tax.category, tax.pricing, tax.end) = ("Tax", "", "2026-11-01T00:00:00Z".into());
+    let mut daily = Line::hour("i-3", "g5.xlarge", at("2026-10-02T00:00:00Z"), "10");
+    (daily.end, daily.hours) = ("2026-10-03T00:00:00Z".into(), "24");
+    lines.extend([part, covered, unused, purchase, tax, daily]);
+    lines
+}
+
+fn loaded(usage: &str) -> (tempfile::TempDir, Facts) {
+    let dir = tempfile::tempdir().unwrap();
+    load_text(dir.path(), "bill.csv", &focus_csv(&organisation()));
+    if !usage.is_empty() {
+        load_text(dir.path(), "usage.csv", usage);
+    }
+    std::fs::write(dir.path().join("hosts.csv"), "host,resource_id\nn1,i-1\nn3,i-3\n").unwrap();
+    let facts = open(dir.path()).facts(None).unwrap();
+    (dir, facts)
+}
+
+fn resource<'a>(facts: &'a Facts, id: &str) -> &'a Resource {
+    facts.resource(&ResourceId::from(id)).unwrap()
+}
+
+#[test]
+fn the_ledger_ties_out_to_the_bill_and_names_the_differences() {
+    let (_dir, facts) = loaded("");
+    let money = |text: &str| Money::parse(text).unwrap();
+    assert_eq!(
+        facts.period,
+        Period {
+            start: at("2026-10-01T00:00:00Z"),
+            end: at("2026-10-04T00:00:00Z")
+        }
+    );
+    assert_eq!(facts.ledger.total, money("345.539241"));
+    assert_eq!(facts.ledger.billed, money("345.539241"));
+    let named: Money = facts.ledger.reconciliation.iter().map(|l| l.amount).sum();
+    assert_eq!(
+        facts.ledger.total + named + facts.ledger.unexplained,
+        facts.ledger.billed
+    );
+    assert_eq!(facts.ledger.unexplained, Money::ZERO);
+    assert_eq!(
+        facts.ledger.reconciliation.len(),
+        2,
+        "{:?}",
+        facts.ledger.reconciliation
+    );
+    let commitment = &facts.commitments[0];
+    assert_eq!((commitment.used, commitment.unused), (money("11.5"), money("3.5")));
+}
+
+#[test]
+fn hours_of_equal_cost_are_one_run_and_terms_are_lines() {
+    let (_dir, facts) = loaded("");
+    let one = resource(&facts, "i-1");
+    assert_eq!(one.lines.len(), 2);
+    assert!(
+        one.lines.iter().all(|l| l.runs.len() == 1 && l.runs[0].hours == 72),
+        "{:?}",
+        one.lines
+    );
+    assert_eq!(one.lines.iter().filter(|l| l.kind == LineKind::Compute).count(), 1);
+    let two = resource(&facts, "i-2");
+    let committed = two.lines.iter().find(|l| l.commitment.is_some()).unwrap();
+    assert_eq!(committed.runs.len(), 1);
+    let standard = two.lines.iter().find(|l| l.commitment.is_none()).unwrap();
+    assert_eq!(
+        standard.runs.iter().map(|r| (r.hours, r.seconds)).collect::<Vec<_>>(),
+        [(10, 3600), (1, 1800)]
+    );
+}
+
+#[test]
+fn a_daily_charge_is_spread_evenly_or_by_activity_and_says_so() {
+    let total = |r: &Resource| -> Money {
+        r.lines
+            .iter()
+            .flat_map(|l| &l.runs)
+            .map(|x| x.cost.times(i64::from(x.hours)))
+            .sum()
+    };
+    let (_dir, facts) = loaded("");
+    let even = resource(&facts, "i-3");
+    assert_eq!(even.lines[0].spread, Spread::Even);
+    assert!(!even.is_hourly());
+    assert_eq!(total(even), Money::whole(10));
+    let mut usage = String::from("time,host,gpu,activity,activity_metric,memory_used_mib,memory_total_mib,power_w\n");
+    for hour in 0..24 {
+        let activity = if (9..14).contains(&hour) { "0.8" } else { "0" };
+        usage.push_str(&format!(
+            "2026-10-02T{hour:02}:00:00Z,n3,0,{activity},SM_ACTIVE,100,24000,60\n"
+        ));
+    }
+    let (_dir, facts) = loaded(&usage);
+    let active = resource(&facts, "i-3");
+    assert_eq!(active.lines[0].spread, Spread::Activity);
+    assert_eq!(total(active), Money::whole(10));
+    let paid: Vec<i64> = active.lines[0]
+        .runs
+        .iter()
+        .filter(|r| !r.cost.is_zero())
+        .map(|r| i64::from(r.hours))
+        .collect();
+    assert_eq!(paid.iter().sum::<i64>(), 5);
+}
+
+#[test]
+fn usage_is_joined_and_gaps_stay_unknown() {
+    let usage = "time,host,gpu,activity,activity_metric,memory_used_mib,memory_total_mib,power_w\n\
+        2026-10-01T00:00:00Z,n1,0,0,SM_ACTIVE,100,24000,60\n\
+        2026-10-01T02:00:00Z,n1,0,0.5,SM_ACTIVE,,24000,\n";
+    let (_dir, facts) = loaded(usage);
+    let usage = &resource(&facts, "i-1").usage;
+    let hour = |text: &str| usage.at(Hour::of(at(text)));
+    let first = hour("2026-10-01T00:00:00Z").unwrap();
+    assert!(
+        first.idle && first.memory_max_bin == Some(0) && first.power_max_w == Some(60),
+        "{first:?}"
+    );
+    assert!(hour("2026-10-01T01:00:00Z").is_none());
+    let third = hour("2026-10-01T02:00:00Z").unwrap();
+    assert!(
+        !third.idle && third.memory_max_bin.is_none() && third.power_max_w.is_none(),
+        "{third:?}"
+    );
+    assert_eq!(third.activity_permille, 500);
+    assert!(facts.quality.joined_gpu_cost > Money::ZERO && facts.quality.joined_gpu_cost < facts.quality.gpu_cost);
+}
+
+#[test]
+fn prices_are_what_was_paid_and_nothing_is_seen_after_as_of() {
+    let (dir, facts) = loaded("");
+    let day = "2026-10-05".parse().unwrap();
+    let key = PriceKey {
+        cloud: "aws",
+        region: "us-east-1",
+        sku: "p4d.24xlarge",
+        market: Market::OnDemand,
+    };
+    let offer = facts.prices.find(&key, day);
+    let offer = offer.value().unwrap();
+    assert_eq!((offer.basis, offer.rate.0), (PriceBasis::Observed, 21.957642));
+    let early = open(dir.path()).facts(Some(at("2026-10-02T12:00:00Z"))).unwrap();
+    assert_eq!(early.period.end, at("2026-10-02T00:00:00Z"));
+    assert!(early.resource(&ResourceId::from("i-3")).is_none());
+    let last = early
+        .resources
+        .iter()
+        .flat_map(|r| &r.lines)
+        .flat_map(|l| &l.runs)
+        .map(CostRun::end)
+        .max()
+        .unwrap();
+    assert_eq!(last, Hour::of(at("2026-10-02T00:00:00Z")));
+    assert_ne!(early.id, facts.id);
+    assert_eq!(
+        open(dir.path()).facts(None).unwrap(),
+        facts,
+        "the same question has the same answer"
+    );
+}
+
+#[test]
+fn a_rounded_effective_cost_moves_the_basis_to_billed() {
+    let Some(sample) = crate::shared::file("billing/focus/focus_1_0_sample_1000.csv") else {
+        return;
+    };
+    let dir = tempfile::tempdir().unwrap();
+    load_text(dir.path(), "focus.csv", &std::fs::read_to_string(sample).unwrap());
+    let facts = open(dir.path()).facts(None).unwrap();
+    assert_eq!(facts.basis.metric, CostMetric::Billed);
+    let gpu: Money = facts
+        .resources
+        .iter()
+        .flat_map(|r| &r.lines)
+        .flat_map(|l| &l.runs)
+        .map(|r| r.cost.times(i64::from(r.hours)))
+        .sum();
+    assert!(gpu >= Money::parse("12.126483324").unwrap(), "{gpu}");
+}
+
+proptest! {
+    /// Spreading is exact for any cost and any activity.
+    #[test]
+    fn spreading_keeps_every_digit(units in -10_i128.pow(20)..10_i128.pow(20), hours in 1_i64..800, activity in prop::collection::vec(0_u16..=1000, 0..40)) {
+        let mut usage = Usage::default();
+        for (hour, permille) in activity.iter().enumerate() {
+            usage.push(Hour(hour as i64), HourUsage {
+                gpus: 1, observed_minutes: 60, idle: false, activity_max_bin: 0, activity_permille: *permille, memory_max_bin: None, power_max_w: None,
+            });
+        }
+        let mut line = CostLine { kind: LineKind::Compute, pricing: PricingCategory::Standard, commitment: None, spread: Spread::Activity, runs: vec![] };
+        spread(&mut line, Hour(0), hours, Money::from_units(units), Some(&usage));
+        let total: Money = line.runs.iter().map(|r| r.cost.times(i64::from(r.hours))).sum();
+        prop_assert_eq!(total, Money::from_units(units));
+        prop_assert_eq!(line.runs.iter().map(|r| i64::from(r.hours)).sum::<i64>(), hours);
+    }
+}

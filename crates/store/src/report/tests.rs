@@ -1,0 +1,203 @@
+use jiff::Timestamp;
+use proptest::prelude::*;
+
+use super::*;
+use crate::sample::{Line, focus_csv, load_text, open};
+
+fn by(dimensions: &[Dimension]) -> ReportQuery {
+    ReportQuery {
+        by: dimensions.to_vec(),
+        ..ReportQuery::default()
+    }
+}
+
+fn cost(report: &Report, labels: &[&str]) -> Option<String> {
+    report
+        .rows
+        .iter()
+        .find(|r| r.labels == labels)
+        .map(|r| r.cost.to_string())
+}
+
+/// Two teams, one idle machine, an unused commitment, tax.
+fn organisation() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    let hour = |resource: &str, h: i64, price: &str, tags: &str| {
+        let start: Timestamp = "2026-10-05T00:00:00Z".parse().unwrap();
+        let mut line = Line::hour(
+            resource,
+            "g5.2xlarge",
+            Timestamp::from_second(start.as_second() + h * 3600).unwrap(),
+            price,
+        );
+        line.tags = tags.into();
+        line
+    };
+    let mut lines = Vec::new();
+    for h in 0..10 {
+        lines.push(hour("i-a", h, "1.5", r#"{"Team":"vision"}"#));
+        lines.push(hour("i-b", h, "2.5", r#"{"team":"speech"}"#));
+        lines.push(hour("i-c", h, "0.1", ""));
+    }
+    let mut unused = hour("", 0, "0", "");
+    (unused.sku, unused.commitment, unused.status, unused.effective) = ("", "sp", "Unused", "7".into());
+    let mut tax = hour("", 0, "3", "");
+    (tax.sku, tax.category) = ("", "Tax");
+    lines.extend([unused, tax]);
+    load_text(dir.path(), "bill.csv", &focus_csv(&lines));
+    let mut usage = String::from("time,host,gpu,activity,activity_metric,memory_used_mib,memory_total_mib,power_w\n");
+    for h in 0..10 {
+        let activity = if h < 4 { "0" } else { "0.5" };
+        usage.push_str(&format!("2026-10-05T{h:02}:00:00Z,i-a,0,{activity},SM_ACTIVE,,,\n"));
+    }
+    load_text(dir.path(), "usage.csv", &usage);
+    dir
+}
+
+#[test]
+fn money_by_team_adds_up_with_lines_of_nobody() {
+    let dir = organisation();
+    let report = open(dir.path()).report(&by(&[Dimension::Team])).unwrap();
+    assert_eq!(report.metric, CostMetric::Effective);
+    assert_eq!(cost(&report, &["vision"]).as_deref(), Some("15.00"));
+    assert_eq!(cost(&report, &["speech"]).as_deref(), Some("25.00"));
+    assert_eq!(cost(&report, &["(unallocated)"]).as_deref(), Some("1.00"));
+    assert_eq!(cost(&report, &["(unused commitment)"]).as_deref(), Some("7.00"));
+    assert_eq!(cost(&report, &["(tax)"]).as_deref(), Some("3.00"));
+    assert_eq!(report.stored.to_string(), "51.00");
+    assert_eq!(report.lines.idle.to_string(), "6.00");
+    assert_eq!(report.lines.unallocated.to_string(), "1.00");
+    assert_eq!(report.lines.untagged.to_string(), "1.00");
+    assert_eq!(report.lines.unused_commitment.to_string(), "7.00");
+    // Six hours at one half of the one machine that is measured: three useful hours for its 15.
+    assert_eq!(report.gpu.useful_gpu_hours.value(), Some(&3.0));
+    assert_eq!(report.gpu.cost_per_useful_gpu_hour.value(), Some(&5.0));
+    assert_eq!(report.gpu.gpu_hours, Money::whole(30));
+    let order: Vec<&str> = report.rows.iter().map(|r| r.labels[0].as_str()).collect();
+    assert_eq!(order[..2], ["speech", "vision"]);
+}
+
+#[test]
+fn idle_can_be_kept_separated_or_spread() {
+    let dir = organisation();
+    let ask = |idle| {
+        open(dir.path())
+            .report(&ReportQuery {
+                idle,
+                ..by(&[Dimension::Team])
+            })
+            .unwrap()
+    };
+    let kept = ask(IdleMode::Keep);
+    assert_eq!(
+        kept.rows
+            .iter()
+            .find(|r| r.labels == ["vision"])
+            .unwrap()
+            .of_which_idle
+            .to_string(),
+        "6.00"
+    );
+    let apart = ask(IdleMode::Separate);
+    assert_eq!(cost(&apart, &["vision"]).as_deref(), Some("9.00"));
+    assert_eq!(cost(&apart, &["(idle)"]).as_deref(), Some("6.00"));
+    let spread = ask(IdleMode::Spread);
+    // 6 over 9 (vision, what it costs otherwise) and 25 (speech).
+    assert!(cost(&spread, &["vision"]).unwrap().starts_with("10.588235294"));
+    for report in [&kept, &apart, &spread] {
+        assert_eq!(report.rows.iter().map(|r| r.cost).sum::<Money>(), report.stored);
+    }
+}
+
+#[test]
+fn two_dimensions_days_and_bounds() {
+    let dir = organisation();
+    let store = open(dir.path());
+    let report = store.report(&by(&[Dimension::Day, Dimension::Sku])).unwrap();
+    assert_eq!(cost(&report, &["2026-10-05", "g5.2xlarge"]).as_deref(), Some("41.00"));
+    assert_eq!(cost(&report, &["2026-10-05", "(none)"]).as_deref(), Some("10.00"));
+    let from = Some("2026-10-06".parse().unwrap());
+    let none = store
+        .report(&ReportQuery {
+            from,
+            ..by(&[Dimension::Team])
+        })
+        .unwrap();
+    assert_eq!((none.rows.len(), none.stored, none.exact), (0, Money::ZERO, None));
+    let billing = ReportQuery {
+        from,
+        period: PeriodKind::Billing,
+        ..by(&[Dimension::Month])
+    };
+    assert_eq!(store.report(&billing).unwrap().stored.to_string(), "51.00");
+}
+
+#[test]
+fn days_follow_the_owners_zone() {
+    let Some(file) = crate::shared::file("billing/regressions/r07_hourly_across_dst.csv") else {
+        return;
+    };
+    let dir = tempfile::tempdir().unwrap();
+    load_text(dir.path(), "r07.csv", &std::fs::read_to_string(file).unwrap());
+    std::fs::write(dir.path().join("policy.toml"), "[calendar]\nzone = \"Europe/Berlin\"\n").unwrap();
+    let report = open(dir.path()).report(&by(&[Dimension::Day])).unwrap();
+    let days: Vec<(String, String)> = report
+        .rows
+        .iter()
+        .map(|r| (r.labels[0].clone(), r.cost.fixed(0)))
+        .collect();
+    let want = [
+        ("2026-03-28", "23"),
+        ("2026-03-29", "23"),
+        ("2026-03-30", "24"),
+        ("2026-03-31", "2"),
+    ];
+    assert_eq!(days, want.map(|(d, c)| (d.to_owned(), c.to_owned())));
+    assert_eq!(report.stored, report.rows.iter().map(|r| r.cost).sum());
+}
+
+#[test]
+fn the_total_is_the_files_own_to_the_last_digit() {
+    let Some(file) = crate::shared::file("billing/focus/conv_aws_focus_1_4_200rows.csv") else {
+        return;
+    };
+    let dir = tempfile::tempdir().unwrap();
+    load_text(dir.path(), "conv.csv", &std::fs::read_to_string(file).unwrap());
+    let report = open(dir.path())
+        .report(&ReportQuery {
+            metric: Some(CostMetric::Billed),
+            ..by(&[Dimension::Team])
+        })
+        .unwrap();
+    assert_eq!(report.exact.unwrap().file_text(), "4829.331368897859170");
+    assert_eq!(report.exact.unwrap().stored(), report.rows.iter().map(|r| r.cost).sum());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+    /// By any dimension and any treatment of idle cost, the rows sum to what was loaded, exactly.
+    #[test]
+    fn rows_sum_to_the_bill(costs in prop::collection::vec((-5_000_000_000_i64..5_000_000_000, 0_u8..6, 0_u8..3), 1..30), pick in 0_usize..36) {
+        let dir = tempfile::tempdir().unwrap();
+        let lines: Vec<Line> = costs.iter().enumerate().map(|(i, (units, kind, team))| {
+            let start = 1_790_000_000 / 3600 * 3600 + (i as i64 % 20) * 3600;
+            let price = Money::from_units(i128::from(*units)).to_string();
+            let mut line = Line::hour(&format!("i-{}", i % 5), "g5.2xlarge", Timestamp::from_second(start).unwrap(), &price);
+            match kind {
+                0 => line.category = "Tax",
+                1 => line.category = "Credit",
+                2 => (line.commitment, line.status) = ("sp", "Unused"),
+                _ => line.tags = ["", r#"{"team":"a"}"#, r#"{"team":"(idle)"}"#][usize::from(*team)].into(),
+            }
+            line
+        }).collect();
+        load_text(dir.path(), "bill.csv", &focus_csv(&lines));
+        let total: Money = costs.iter().map(|c| Money::from_units(i128::from(c.0))).sum();
+        let store = open(dir.path());
+        let dimension = Dimension::ALL[pick % Dimension::ALL.len()];
+        let idle = [IdleMode::Keep, IdleMode::Separate, IdleMode::Spread][pick % 3];
+        let report = store.report(&ReportQuery { idle, metric: Some(CostMetric::Billed), ..by(&[dimension]) }).unwrap();
+        prop_assert_eq!(report.rows.iter().map(|r| r.cost).sum::<Money>(), total);
+        prop_assert_eq!(report.stored, total);
+    }
+}
