@@ -227,10 +227,12 @@ pub fn meter_line(meter: &Meter) -> Line {
 /// A fee, a tax or a credit.
 pub fn monthly_line(monthly: &Monthly) -> Line {
     let is_support = monthly.category == ChargeCategory::Usage;
-    let (category, subcategory, pricing) = if is_support {
-        ("Management and Governance", "Support", Some(PricingCategory::Other))
+    // FOCUS: tax has no pricing category.
+    let pricing = (monthly.category != ChargeCategory::Tax).then_some(PricingCategory::Other);
+    let (category, subcategory) = if is_support {
+        ("Management and Governance", "Support")
     } else {
-        ("Other", "Other (Other)", None)
+        ("Other", "Other (Other)")
     };
     let line = cloud_line(monthly.cloud)
         .with("ServiceName", monthly.service)
@@ -297,12 +299,13 @@ mod tests {
     }
 
     #[test]
-    fn fees_have_no_resource_and_only_support_has_a_price_category() {
+    fn fees_have_no_resource_and_tax_has_no_pricing_category() {
         for monthly in super::super::fees::MONTHLY {
             let line = monthly_line(&monthly);
             assert_eq!(text(&line, "ResourceId"), None);
             let is_support = monthly.service.contains("Support");
-            assert_eq!(text(&line, "PricingCategory"), is_support.then_some("Other"));
+            let is_tax = monthly.category == ChargeCategory::Tax;
+            assert_eq!(text(&line, "PricingCategory").is_none(), is_tax);
             assert_eq!(text(&line, "ConsumedUnit"), is_support.then_some("Months"));
         }
     }

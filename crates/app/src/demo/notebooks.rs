@@ -52,7 +52,7 @@ const WEEKEND_PEOPLE: [&str; 3] = ["nb-ber-07", "nb-ber-22", "nb-lax-11"];
 /// Notebooks whose people are gone.
 const ABANDONED: [(&str, State); 5] = [
     (
-        "nb-ber-05",
+        "nb-ber-11",
         State::Idle {
             since: SEPTEMBER.day(12),
         },

@@ -265,7 +265,7 @@ fn the_answers_hold_every_story_of_the_sample() {
         count("in use"),
         gpu_machines - stories.iter().map(|s| s.1).sum::<usize>()
     );
-    let forgotten = text.lines().find(|l| l.contains(",nb-ber-05,")).unwrap();
+    let forgotten = text.lines().find(|l| l.contains(",nb-ber-11,")).unwrap();
     assert!(
         forgotten.ends_with("development,\"idle\",2026-09-12T00:00:00Z"),
         "{forgotten}"
