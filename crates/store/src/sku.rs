@@ -36,6 +36,9 @@ pub enum Place {
     Sentence,
 }
 
+/// More accelerators than any instance has.
+const MAX_GPUS: f64 = 1024.0;
+
 /// FOCUS columns that may name an instance type, best first; a file's own columns come after the first.
 pub const PLACES: &[(&str, Place)] = &[
     ("SkuPriceDetails", Place::PriceDetails),
@@ -113,7 +116,7 @@ fn price_details(text: &str) -> Clue {
     clue.gpu_count = details
         .get("gpucount")
         .and_then(|count| count.trim().parse().ok())
-        .filter(|count: &f64| count.is_finite() && *count > 0.0);
+        .filter(|count: &f64| *count > 0.0 && *count <= MAX_GPUS);
     clue
 }
 

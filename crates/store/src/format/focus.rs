@@ -54,13 +54,11 @@ const EXPECTED: &[&str] = &[
 const PARQUET_BATCH_ROWS: usize = 8192;
 
 fn detects(head: &Head<'_>) -> bool {
-    let names: BTreeSet<&str> = match head.parquet_columns {
-        Some(columns) => columns.iter().filter_map(|name| focus_id(name)).collect(),
-        None => {
-            let line = head.first_line();
-            let names = line.split([',', ';', '\t']).map(|name| name.trim().trim_matches('"'));
-            names.filter_map(focus_id).collect()
-        }
+    let names: BTreeSet<&str> = if let Some(columns) = head.parquet_columns {
+        columns.iter().filter_map(|name| focus_id(name)).collect()
+    } else {
+        let names = head.first_line().split([',', ';', '\t']);
+        names.filter_map(|name| focus_id(name.trim().trim_matches('"'))).collect()
     };
     names.contains(PERIOD) && COSTS.iter().any(|cost| names.contains(cost))
 }

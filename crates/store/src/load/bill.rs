@@ -117,7 +117,7 @@ impl<'a> Bills<'a> {
 
     fn poll(&mut self) -> Result<(), StoreError> {
         self.polled += 1;
-        if self.polled % POLL_ROWS != 0 {
+        if !self.polled.is_multiple_of(POLL_ROWS) {
             return Ok(());
         }
         if self.progress.stop() {
@@ -133,12 +133,11 @@ impl<'a> Bills<'a> {
     fn unit(&mut self, row: &Checked<'_>) -> Result<usize, StoreError> {
         let provider = row.provider.or(self.request.provider.as_deref()).unwrap_or(UNKNOWN);
         let folded;
-        let source = match &self.request.source {
-            Some(source) => source.as_str(),
-            None => {
-                folded = cloud_id(provider);
-                &folded
-            }
+        let source = if let Some(source) = &self.request.source {
+            source.as_str()
+        } else {
+            folded = cloud_id(provider);
+            &folded
         };
         let file = self.files.last().map_or("", |f| f.name.as_str());
         self.units.of(source, row.account.unwrap_or(UNKNOWN), &row.month, file)

@@ -8,7 +8,6 @@ use datafusion::arrow::array::{
 };
 
 use super::dictionary::{Dictionary, NONE};
-use crate::error::StoreError;
 use crate::schema::{Kind, MONEY};
 
 /// Codes of the rows. Rows after the last are null, so that an empty column costs nothing.
@@ -195,14 +194,16 @@ impl Column {
     }
 
     /// The values of some rows as an Arrow array of a kind.
-    pub(crate) fn array(&self, kind: Kind, rows: &[u32]) -> Result<ArrayRef, StoreError> {
+    pub(crate) fn array(&self, kind: Kind, rows: &[u32]) -> ArrayRef {
         if self.is_null() {
-            return Ok(new_null_array(&kind.data_type(), rows.len()));
+            return new_null_array(&kind.data_type(), rows.len());
         }
-        let array: ArrayRef = match (self, kind) {
+        match (self, kind) {
             (Self::Text(text), _) => {
                 let mut builder = StringBuilder::with_capacity(rows.len(), 16 * rows.len());
-                rows.iter().for_each(|row| builder.append_option(text.get(*row)));
+                for row in rows {
+                    builder.append_option(text.get(*row));
+                }
                 Arc::new(builder.finish())
             }
             (Self::Whole(whole), Kind::Int) => Arc::new(rows.iter().map(|row| whole.get(*row)).collect::<Int64Array>()),
@@ -210,15 +211,14 @@ impl Column {
                 let values = rows.iter().map(|row| whole.get(*row));
                 Arc::new(values.collect::<TimestampMicrosecondArray>().with_timezone("UTC"))
             }
-            (Self::Whole(whole), _) => money(rows.iter().map(|row| whole.get(*row).map(i128::from)))?,
-            (Self::Number(number), _) => money(rows.iter().map(|row| number.get(*row)))?,
-        };
-        Ok(array)
+            (Self::Whole(whole), _) => money(rows.iter().map(|row| whole.get(*row).map(i128::from))),
+            (Self::Number(number), _) => money(rows.iter().map(|row| number.get(*row))),
+        }
     }
 }
 
 /// Values in 10^-12 as an Arrow array.
-pub(crate) fn money(values: impl Iterator<Item = Option<i128>>) -> Result<ArrayRef, StoreError> {
+pub(crate) fn money(values: impl Iterator<Item = Option<i128>>) -> ArrayRef {
     let array = values.collect::<Decimal128Array>().with_data_type(MONEY);
-    Ok(Arc::new(array))
+    Arc::new(array)
 }

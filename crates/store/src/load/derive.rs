@@ -93,13 +93,13 @@ struct Clues<'a> {
     column: &'a Text,
     evidence: String,
     place: Place,
-    clues: Vec<Option<Clue>>,
+    read: Vec<Option<Clue>>,
 }
 
 impl Clues<'_> {
     fn at(&mut self, code: u32) -> &Clue {
         let text = self.column.dictionary.get(code);
-        self.clues[code as usize].get_or_insert_with(|| self.place.read(text))
+        self.read[code as usize].get_or_insert_with(|| self.place.read(text))
     }
 }
 
@@ -115,7 +115,7 @@ impl<'a> Finder<'a> {
                 column,
                 evidence: sku::evidence(name),
                 place,
-                clues: vec![None; column.dictionary.len()],
+                read: vec![None; column.dictionary.len()],
             })
         });
         Self {
@@ -164,6 +164,7 @@ impl<'a> Finder<'a> {
         let fact = found.clue.fact();
         let count = fact.map(|f| f.count).or(found.clue.gpu_count);
         found.gpu_type = fact.map(|f| f.accelerator.as_str());
+        // not money: a count from a table of facts
         found.gpus = count.map(|count| (count * UNIT as f64).round() as i128);
         found
     }
@@ -230,7 +231,10 @@ impl<'a> Lines<'a> {
         made.kind.put(at, COMPUTE);
         made.instance_hours.put(at, hours);
         if let Some(gpus) = found.gpus {
-            made.gpu_hours.put(at, half_even(hours * gpus, UNIT));
+            // No instance runs so long that this is too large; a misread quantity may.
+            if let Some(product) = hours.checked_mul(gpus) {
+                made.gpu_hours.put(at, half_even(product, UNIT));
+            }
         }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use lowwater_model::charge::CostMetric;
-use lowwater_model::policy::Policy;
+use lowwater_model::policy::{Policy, Settings};
 
 use super::bill::Bills;
 use super::flush::of_unit;
@@ -18,14 +18,22 @@ use crate::schema;
 /// Rejects that are shown where a load fails because of them.
 const SHOWN_REJECTS: usize = 5;
 
+/// Shares of the policy in whole parts of this, so that they meet money without rounding.
+const SHARE_UNIT: i128 = 1_000_000;
+
+fn share(settings: &Settings, key: &str) -> i128 {
+    // not money: a share of the policy
+    (settings.float(key).clamp(0.0, 1.0) * SHARE_UNIT as f64).round() as i128
+}
+
 /// Puts the units into the manifest of the transaction. Says of each what was done, and whether anything changed.
 pub(crate) fn finish(mut bills: Bills<'_>, policy: &Policy) -> Result<(Vec<UnitReport>, bool), StoreError> {
     bills.flush()?;
     late::complete(&mut bills)?;
     let rejects = rejects_by_unit(&mut bills)?;
     let settings = policy.section("load");
-    check_rejects(&bills, &rejects, settings.float("max_reject_share"))?;
-    let max_removed = settings.float("max_removed_share");
+    check_rejects(&bills, &rejects, share(&settings, "max_reject_share"))?;
+    let max_removed = share(&settings, "max_removed_share");
     let mut reports = Vec::new();
     let mut changed = false;
     let now = Timestamp::now();
@@ -80,18 +88,18 @@ fn rejects_by_unit(bills: &mut Bills<'_>) -> Result<BTreeMap<usize, Vec<Reject>>
     Ok(by_unit)
 }
 
-fn check_rejects(bills: &Bills<'_>, rejects: &BTreeMap<usize, Vec<Reject>>, share: f64) -> Result<(), StoreError> {
+fn check_rejects(bills: &Bills<'_>, rejects: &BTreeMap<usize, Vec<Reject>>, max_share: i128) -> Result<(), StoreError> {
     for (at, unit) in bills.units.iter().enumerate() {
         let all = unit.rows + unit.rejects;
         let Some(rejected) = rejects.get(&at) else {
             continue;
         };
-        if unit.rejects as f64 <= share * all as f64 && unit.rows > 0 {
+        if i128::from(unit.rejects) * SHARE_UNIT <= max_share * i128::from(all) && unit.rows > 0 {
             continue;
         }
         let shown: Vec<String> = rejected.iter().take(SHOWN_REJECTS).map(Reject::line).collect();
         let what = format!(
-            "{} of {all} rows of {} can't be taken, more than load.max_reject_share = {share} lets pass:\n  {}",
+            "{} of {all} rows of {} can't be taken, more than load.max_reject_share lets pass:\n  {}",
             unit.rejects,
             unit.key(),
             shown.join("\n  ")
@@ -127,13 +135,13 @@ fn made(bills: &Bills<'_>, unit: &Unit, now: Timestamp) -> BillUnit {
 }
 
 /// Refuses a newer export that holds less than the one that is there.
-fn guard(there: &BillUnit, made: &BillUnit, max_removed: f64) -> Result<(), StoreError> {
+fn guard(there: &BillUnit, made: &BillUnit, max_removed: i128) -> Result<(), StoreError> {
     let mut lost = Vec::new();
     for metric in [CostMetric::Billed, CostMetric::Effective] {
         let cost = |unit: &BillUnit| unit.totals.get(metric.as_str()).copied().unwrap_or_default();
         let (before, after) = (cost(there), cost(made));
-        let amount = |sum: lowwater_model::money::ExactSum| sum.stored().estimate().amount();
-        if amount(before) > 0.0 && amount(after) < amount(before) * (1.0 - max_removed) {
+        let (was, is) = (before.stored().units(), after.stored().units());
+        if was > 0 && is < was / SHARE_UNIT * (SHARE_UNIT - max_removed) {
             lost.push(format!(
                 "{} from {} to {}",
                 metric.column(),
@@ -142,7 +150,7 @@ fn guard(there: &BillUnit, made: &BillUnit, max_removed: f64) -> Result<(), Stor
             ));
         }
     }
-    if f64::from(made.days) < f64::from(there.days) * (1.0 - max_removed) {
+    if i128::from(made.days) * SHARE_UNIT < i128::from(there.days) * (SHARE_UNIT - max_removed) {
         lost.push(format!("days with charges from {} to {}", there.days, made.days));
     }
     if lost.is_empty() {
@@ -150,7 +158,7 @@ fn guard(there: &BillUnit, made: &BillUnit, max_removed: f64) -> Result<(), Stor
     }
     Err(StoreError::Refused {
         what: format!(
-            "{}: the new export would lower {}, more than load.max_removed_share = {max_removed} lets pass",
+            "{}: the new export would lower {}, more than load.max_removed_share lets pass",
             there.key(),
             lost.join(" and ")
         ),

@@ -20,11 +20,10 @@ pub(crate) fn take(listing: &mut Listing, manifest: &Manifest, request: &LoadReq
         .collect();
     let loaded: BTreeSet<&String> = units.iter().flat_map(|unit| &unit.inputs).collect();
     match request.existing {
-        Existing::Replace => return Vec::new(),
         Existing::Append => listing.bills.retain(|file| !loaded.contains(&file.sha256)),
         // A month is what all its files say: it is the same only if they are.
         Existing::Guarded if loaded.iter().copied().eq(&given) => listing.bills.clear(),
-        Existing::Guarded => return Vec::new(),
+        Existing::Guarded | Existing::Replace => return Vec::new(),
     }
     if listing.bills.is_empty() {
         units.into_iter().map(report).collect()

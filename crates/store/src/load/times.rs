@@ -44,17 +44,16 @@ impl Times {
 fn read(text: &str, zone: &TimeZone) -> Result<Instant, String> {
     let text = text.trim();
     let not_a_time = || "is not a time (as `2026-10-01T00:00:00Z`)".to_owned();
-    let (at, zoned) = match text.parse::<Timestamp>() {
-        Ok(at) => (at, true),
-        Err(_) => {
-            let (civil, zone, zoned) = match text.strip_suffix("UTC") {
-                Some(civil) => (civil.trim_end(), &TimeZone::UTC, true),
-                None => (text, zone, false),
-            };
-            let civil: DateTime = civil.parse().map_err(|_| not_a_time())?;
-            let at = civil.to_zoned_datetime(zone.clone()).map_err(|_| not_a_time())?;
-            (at.timestamp(), zoned)
-        }
+    let (at, zoned) = if let Ok(at) = text.parse::<Timestamp>() {
+        (at, true)
+    } else {
+        let (civil, zone, zoned) = match text.strip_suffix("UTC") {
+            Some(civil) => (civil.trim_end(), &TimeZone::UTC, true),
+            None => (text, zone, false),
+        };
+        let civil: DateTime = civil.parse().map_err(|_| not_a_time())?;
+        let at = civil.to_zoned_datetime(zone.clone()).map_err(|_| not_a_time())?;
+        (at.timestamp(), zoned)
     };
     if !(FIRST_SECOND..LAST_SECOND).contains(&at.as_second()) {
         return Err("is not a time at which a cloud was billed".into());

@@ -79,16 +79,15 @@ impl Unit {
         self.days.insert(begin.div_euclid(86_400));
         self.rows += 1;
         for (metric, cost) in costs {
-            match cost {
-                Some(cost) => match self.totals.get_mut(metric.as_str()) {
-                    Some(total) => total.add(*cost),
-                    None => {
-                        let mut total = ExactSum::default();
-                        total.add(*cost);
-                        self.totals.insert(metric.as_str().to_owned(), total);
-                    }
-                },
-                None => *self.unknown.entry(metric.as_str()).or_insert(0) += 1,
+            let Some(cost) = cost else {
+                *self.unknown.entry(metric.as_str()).or_insert(0) += 1;
+                continue;
+            };
+            if !self.totals.contains_key(metric.as_str()) {
+                self.totals.insert(metric.as_str().to_owned(), ExactSum::default());
+            }
+            if let Some(total) = self.totals.get_mut(metric.as_str()) {
+                total.add(*cost);
             }
         }
     }
@@ -153,14 +152,14 @@ pub(crate) fn count(rows: u64) -> String {
 #[derive(Debug, Default)]
 pub(crate) struct Units {
     index: BTreeMap<(String, String, String), usize>,
-    units: Vec<Unit>,
+    list: Vec<Unit>,
     last: usize,
 }
 
 impl Units {
     /// The unit of a row, new or not.
     pub(crate) fn of(&mut self, source: &str, account: &str, month: &str, file: &str) -> Result<usize, StoreError> {
-        if let Some(unit) = self.units.get(self.last)
+        if let Some(unit) = self.list.get(self.last)
             && unit.month == month
             && unit.account == account
             && unit.source == source
@@ -176,14 +175,14 @@ impl Units {
     }
 
     fn open(&mut self, key: (String, String, String), file: &str) -> Result<(), StoreError> {
-        if self.units.len() == MAX_UNITS {
+        if self.list.len() == MAX_UNITS {
             let what = format!("more than {MAX_UNITS} accounts and months in one load");
             let hint = "BillingAccountId or BillingPeriodStart holds something else, such as resource ids";
             return Err(InputError::new(file, what).hint(hint).into());
         }
         let (source, account, month) = key.clone();
-        self.index.insert(key, self.units.len());
-        self.units.push(Unit {
+        self.index.insert(key, self.list.len());
+        self.list.push(Unit {
             source,
             account,
             month,
@@ -194,27 +193,27 @@ impl Units {
 
     /// By number.
     pub(crate) fn get_mut(&mut self, at: usize) -> &mut Unit {
-        &mut self.units[at]
+        &mut self.list[at]
     }
 
     /// In the order in which they came.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Unit> {
-        self.units.iter()
+        self.list.iter()
     }
 
     /// In the order in which they came.
     pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Unit> {
-        self.units.iter_mut()
+        self.list.iter_mut()
     }
 
     /// All of them, in the order in which they came.
     pub(crate) fn take(&mut self) -> Vec<Unit> {
-        std::mem::take(&mut self.units)
+        std::mem::take(&mut self.list)
     }
 
     /// The place of each unit in the order of their keys.
     pub(crate) fn ranks(&self) -> Vec<u32> {
-        let mut ranks = vec![0; self.units.len()];
+        let mut ranks = vec![0; self.list.len()];
         for (rank, at) in self.index.values().enumerate() {
             ranks[*at] = rank as u32;
         }
@@ -224,7 +223,7 @@ impl Units {
     /// The one with most rows; of equals, the first by key.
     pub(crate) fn largest(&self) -> Option<usize> {
         let ranks = self.ranks();
-        let by_size = |at: &usize| (self.units[*at].rows, std::cmp::Reverse(ranks[*at]));
-        (0..self.units.len()).max_by_key(by_size)
+        let by_size = |at: &usize| (self.list[*at].rows, std::cmp::Reverse(ranks[*at]));
+        (0..self.list.len()).max_by_key(by_size)
     }
 }

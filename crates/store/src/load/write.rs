@@ -52,22 +52,22 @@ pub(crate) enum Values<'a> {
 }
 
 impl Output<'_> {
-    fn array(&self, from: usize, to: usize) -> Result<ArrayRef, StoreError> {
-        Ok(match &self.values {
+    fn array(&self, from: usize, to: usize) -> ArrayRef {
+        match &self.values {
             Values::Null => new_null_array(&self.kind.data_type(), to - from),
             Values::Constant(text) => Arc::new(StringArray::from_iter_values((from..to).map(|_| text))),
             Values::Texts(texts) => Arc::new(texts[from..to].iter().collect::<StringArray>()),
-            Values::Rows(column, rows) => column.array(self.kind, &rows[from..to])?,
-            Values::Sums(sums) => money(sums[from..to].iter().copied())?,
+            Values::Rows(column, rows) => column.array(self.kind, &rows[from..to]),
+            Values::Sums(sums) => money(sums[from..to].iter().copied()),
             Values::Numbers(numbers) => Arc::new(Int64Array::from(numbers[from..to].to_vec())),
             Values::Counts(counts) => Arc::new(Int64Array::from(counts[from..to].to_vec())),
-        })
+        }
     }
 
     fn encode(&self, rows: usize, mut writer: ArrowColumnWriter, path: &Path) -> Result<ArrowColumnChunk, StoreError> {
         let field = Field::new(self.name, self.kind.data_type(), true);
         for from in (0..rows).step_by(BATCH_ROWS) {
-            let array = self.array(from, rows.min(from + BATCH_ROWS))?;
+            let array = self.array(from, rows.min(from + BATCH_ROWS));
             for leaf in compute_leaves(&field, &array).map_err(parquet(path))? {
                 writer.write(&leaf).map_err(parquet(path))?;
             }

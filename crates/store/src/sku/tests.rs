@@ -63,6 +63,7 @@ fn price_details_count_gpus_too() {
         "x",
         r#"{"GpuCount":0}"#,
         r#"{"GpuCount":"NaN"}"#,
+        r#"{"GpuCount":1e300}"#,
         r#"{"InstanceType":null}"#,
     ] {
         assert_eq!(Place::PriceDetails.read(text), Clue::default(), "{text}");
