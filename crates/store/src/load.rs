@@ -27,11 +27,12 @@ use lowwater_model::policy::Policy;
 use serde::{Deserialize, Serialize};
 
 use self::bill::Bills;
+use self::chunk::Bounds;
 use self::listing::{Listed, Listing};
 use crate::error::{InputError, StoreError};
 use crate::format::Decode;
 use crate::input::Input;
-use crate::layout::{Layout, Transaction};
+use crate::layout::Layout;
 use crate::usage::{self, MetricsFile};
 
 pub use rejects::rejects;
@@ -161,12 +162,27 @@ pub fn load(
     policy: &Policy,
     progress: &dyn Progress,
 ) -> Result<LoadReport, StoreError> {
+    load_within(Bounds::default(), dir, request, policy, progress)
+}
+
+/// [`load`] with other bounds of memory.
+fn load_within(
+    bounds: Bounds,
+    dir: &Path,
+    request: &LoadRequest,
+    policy: &Policy,
+    progress: &dyn Progress,
+) -> Result<LoadReport, StoreError> {
     let mut listing = Listing::of(request, progress)?;
     let mut transaction = Layout::open(dir)?.write(progress)?;
     let mut units = known::take(&mut listing, &transaction.manifest, request);
     let mut changed = false;
     if !listing.bills.is_empty() {
-        let (reports, any) = load_bills(&listing, request, policy, (&mut transaction, progress))?;
+        let (reports, any) = load_bills(
+            &listing,
+            policy,
+            Bills::new(request, progress, &mut transaction, bounds)?,
+        )?;
         units.extend(reports);
         changed |= any;
     }
@@ -200,13 +216,7 @@ pub fn load(
 }
 
 /// Reads all bills into the transaction. Says what came of them, and whether anything changed.
-fn load_bills(
-    listing: &Listing,
-    request: &LoadRequest,
-    policy: &Policy,
-    (transaction, progress): (&mut Transaction, &dyn Progress),
-) -> Result<(Vec<UnitReport>, bool), StoreError> {
-    let mut bills = Bills::new(request, progress, transaction)?;
+fn load_bills(listing: &Listing, policy: &Policy, mut bills: Bills<'_>) -> Result<(Vec<UnitReport>, bool), StoreError> {
     bills.load_warnings.clone_from(&listing.warnings);
     bills.gauge.total = listing.bills.iter().map(|file| file.size).sum();
     for file in &listing.bills {

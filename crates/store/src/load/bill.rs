@@ -8,7 +8,7 @@ use jiff::tz::TimeZone;
 use lowwater_model::cloud::cloud_id;
 
 use super::check::{Checked, Checker, Fault, Value};
-use super::chunk::Chunk;
+use super::chunk::{Bounds, Chunk};
 use super::column::Column;
 use super::cube::Charges;
 use super::derive::Derived;
@@ -54,6 +54,8 @@ pub(crate) struct Bills<'a> {
     pub(crate) load_warnings: BTreeSet<String>,
     /// How to say how far the file is: bytes done before it, bytes in all, and a counter of its own.
     pub(crate) gauge: Gauge,
+    /// How much is held in memory.
+    pub(crate) bounds: Bounds,
     checker: Checker,
     /// Column of the chunk for each column of the file; none = it is left out.
     targets: Vec<Option<usize>>,
@@ -74,6 +76,7 @@ impl<'a> Bills<'a> {
         request: &'a LoadRequest,
         progress: &'a dyn Progress,
         transaction: &'a mut Transaction,
+        bounds: Bounds,
     ) -> Result<Self, StoreError> {
         let zone = match &request.tz {
             None => TimeZone::UTC,
@@ -93,6 +96,7 @@ impl<'a> Bills<'a> {
             extra: BTreeSet::new(),
             load_warnings: BTreeSet::new(),
             gauge: Gauge::default(),
+            bounds,
             checker: Checker::new(zone, request.tz.is_some()),
             targets: Vec::new(),
             chunk: Chunk::new(),
@@ -292,24 +296,25 @@ impl BillSink for Bills<'_> {
         self.checker.columns(names);
         self.targets.clear();
         let mut used: BTreeMap<String, usize> = BTreeMap::new();
-        let mut dropped = 0;
+        let (mut kept, mut dropped) = (0, 0);
         for (at, name) in names.iter().enumerate() {
             if kind(name).is_some() {
                 self.targets.push(Some(self.chunk.place(name)));
                 continue;
             }
+            if kept == MAX_EXTRA {
+                dropped += 1;
+                self.targets.push(None);
+                continue;
+            }
+            kept += 1;
             let mut name = extra_name(name, at);
             let times = used.entry(name.to_lowercase()).or_insert(0);
             *times += 1;
             if *times > 1 {
                 name = format!("{name}_{times}");
             }
-            if used.len() > MAX_EXTRA {
-                dropped += 1;
-                self.targets.push(None);
-            } else {
-                self.targets.push(Some(self.chunk.place(&name)));
-            }
+            self.targets.push(Some(self.chunk.place(&name)));
         }
         if dropped > 0 {
             self.warn(format!(
@@ -334,7 +339,11 @@ impl BillSink for Bills<'_> {
                 "times without a zone, such as `2024-10-01 00:00:00`, are read as {zone}"
             ));
         }
-        if self.chunk.is_full() { self.flush() } else { Ok(()) }
+        if self.chunk.is_full(self.bounds) {
+            self.flush()
+        } else {
+            Ok(())
+        }
     }
 
     fn reject(&mut self, reject: Reject) {

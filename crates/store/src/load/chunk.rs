@@ -5,10 +5,24 @@ use std::collections::HashMap;
 use super::column::{Column, Number, Text, Whole};
 use crate::schema::{self, Kind};
 
-/// Rows of a chunk at most: one row group of a file.
-const MAX_ROWS: usize = 1_000_000;
-/// Memory of a chunk at most.
-const MAX_BYTES: usize = 144 << 20;
+/// How large a chunk may become before it is written.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bounds {
+    /// Rows: one row group of a file.
+    pub(crate) rows: usize,
+    /// Memory in bytes.
+    pub(crate) bytes: usize,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Self {
+            rows: 1_000_000,
+            bytes: 144 << 20,
+        }
+    }
+}
+
 /// New text after which the memory is measured again.
 const MEASURE_BYTES: usize = 4 << 20;
 /// New rows after which the memory is measured again.
@@ -96,8 +110,8 @@ impl Chunk {
     }
 
     /// Must it be written before more rows come?
-    pub(crate) fn is_full(&self) -> bool {
-        self.units.len() >= MAX_ROWS || self.bytes >= MAX_BYTES
+    pub(crate) fn is_full(&self, bounds: Bounds) -> bool {
+        self.units.len() >= bounds.rows || self.bytes >= bounds.bytes
     }
 
     /// A column by name.

@@ -1,6 +1,11 @@
 //! Whole loads: real files, faults, two at once, death in the middle.
 
+mod again;
+mod faults;
+mod forms;
+mod process;
 mod real;
+mod sample;
 
 use std::path::{Path, PathBuf};
 

@@ -1,0 +1,234 @@
+//! Loading again: the same files, newer ones, fewer rows, under another name.
+
+use super::sample::{Charge, charges, csv};
+use super::*;
+
+/// Charges of one account and month, so that there is one unit.
+fn one_unit(rows: usize) -> Vec<Charge> {
+    let all = charges(rows * 8, 11);
+    all.into_iter()
+        .filter(|c| c.month == 10 && c.account.ends_with("100"))
+        .take(rows)
+        .collect()
+}
+
+fn how(path: &Path, existing: Existing) -> LoadRequest {
+    LoadRequest {
+        existing,
+        ..request(path)
+    }
+}
+
+fn version(store: &Store) -> u64 {
+    store.layout().manifest().unwrap().version
+}
+
+#[test]
+fn the_same_file_twice_changes_nothing() {
+    let store = Store::new();
+    let path = store.file("bill.csv", csv(&charges(800, 5)));
+    let first = store.load(&path).unwrap();
+    let manifest = store.layout().manifest().unwrap();
+    let second = store.load(&path).unwrap();
+    assert!(!first.unchanged && second.unchanged);
+    assert_eq!(
+        (&second.units, &second.totals),
+        (&first.units, &first.totals),
+        "it still says what is there"
+    );
+    assert_eq!(store.layout().manifest().unwrap(), manifest);
+    let appended = store.load_as(&how(&path, Existing::Append)).unwrap();
+    assert!(appended.unchanged);
+    assert_eq!(store.layout().manifest().unwrap(), manifest);
+}
+
+#[test]
+fn the_same_file_named_twice_counts_once() {
+    let store = Store::new();
+    let text = csv(&charges(100, 5));
+    let paths = vec![store.file("a.csv", &text), store.file("b.csv", &text)];
+    let report = store
+        .load_as(&LoadRequest {
+            paths,
+            ..LoadRequest::default()
+        })
+        .unwrap();
+    assert_eq!(report.units.iter().map(|u| u.rows).sum::<u64>(), 100);
+    assert!(
+        warnings(&report)
+            .iter()
+            .any(|w| w.contains("b.csv holds the same bytes"))
+    );
+}
+
+#[test]
+fn a_newer_export_replaces_the_month_whole() {
+    let store = Store::new();
+    let rows = one_unit(300);
+    store.load(&store.file("old.csv", csv(&rows[..290]))).unwrap();
+    store.load(&store.file("new.csv", csv(&rows))).unwrap();
+    assert_eq!(store.content("charges").len(), 300);
+    assert_eq!(
+        store.sum("daily", "BilledCost"),
+        rows.iter().map(|c| c.billed).sum::<i128>()
+    );
+    // What was superseded goes with the next load.
+    store
+        .load_as(&how(&store.file("new.csv", csv(&rows)), Existing::Replace))
+        .unwrap();
+    let kept = walk(&store.data().join("store/charges"));
+    assert_eq!(kept.len(), 2, "the version that is there and the one before: {kept:?}");
+}
+
+fn walk(directory: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(directory).unwrap().map(|e| e.unwrap().path());
+    entries
+        .flat_map(|path| if path.is_dir() { walk(&path) } else { vec![path] })
+        .collect()
+}
+
+#[test]
+fn other_months_and_accounts_stay() {
+    let store = Store::new();
+    let all = charges(600, 6);
+    store.load(&store.file("all.csv", csv(&all))).unwrap();
+    let october: Vec<_> = all.iter().filter(|c| c.month == 10).cloned().collect();
+    let report = store.load(&store.file("october.csv", csv(&october))).unwrap();
+    assert!(report.units.iter().all(|u| u.month == "2026-10"));
+    assert_eq!(store.content("charges").len(), 600);
+}
+
+#[test]
+fn an_export_that_holds_less_is_refused() {
+    let store = Store::new();
+    let rows = one_unit(300);
+    store.load(&store.file("whole.csv", csv(&rows))).unwrap();
+    let half = store.file("half.csv", csv(&rows[..150]));
+    let said = store.refusal(&half);
+    assert!(
+        said.starts_with("exit 4: aws/000000000100/2026-10: the new export would lower BilledCost from "),
+        "{said}"
+    );
+    assert!(said.contains("--replace") && said.contains("--append"), "{said}");
+    assert_eq!(store.content("charges").len(), 300);
+    store.load_as(&how(&half, Existing::Replace)).unwrap();
+    assert_eq!(store.content("charges").len(), 150);
+}
+
+#[test]
+fn fewer_days_are_refused_even_where_the_cost_is_the_same() {
+    let store = Store::new();
+    let mut rows = one_unit(200);
+    for row in &mut rows {
+        row.text = row.text.replace(",0.25,", ",1,");
+    }
+    store.load(&store.file("whole.csv", csv(&rows))).unwrap();
+    // All charges on the first day of the month: same money, one day.
+    let first_day = regex::Regex::new(r"2026-10-\d\dT(\d\d):00:00Z,2026-10-\d\dT").unwrap();
+    let squeezed: Vec<_> = rows
+        .iter()
+        .map(|row| Charge {
+            text: first_day
+                .replacen(&row.text, 0, "2026-10-01T$1:00:00Z,2026-10-01T")
+                .into_owned(),
+            ..row.clone()
+        })
+        .collect();
+    let said = store.refusal(&store.file("squeezed.csv", csv(&squeezed)));
+    assert!(said.contains("days with charges from 20 to 1"), "{said}");
+}
+
+#[test]
+fn append_adds_only_what_is_new() {
+    let store = Store::new();
+    let rows = one_unit(300);
+    let (a, b) = (
+        store.file("a.csv", csv(&rows[..150])),
+        store.file("b.csv", csv(&rows[150..])),
+    );
+    store.load(&a).unwrap();
+    let both = LoadRequest {
+        paths: vec![a, b],
+        existing: Existing::Append,
+        ..LoadRequest::default()
+    };
+    let report = store.load_as(&both).unwrap();
+    assert_eq!((report.units.len(), report.units[0].rows), (1, 300));
+    let billed = rows.iter().map(|c| c.billed).sum::<i128>();
+    assert_eq!(report.totals["billed"].stored().units(), billed);
+    assert_eq!(store.sum("charges", "BilledCost"), billed);
+    assert_eq!(store.sum("daily", "BilledCost"), billed);
+    let before = version(&store);
+    assert!(store.load_as(&both).unwrap().unchanged);
+    assert_eq!(version(&store), before);
+}
+
+#[test]
+fn one_file_under_two_sources_would_count_twice() {
+    let store = Store::new();
+    let path = store.file("bill.csv", csv(&one_unit(50)));
+    let named = LoadRequest {
+        source: Some("payer".into()),
+        ..request(&path)
+    };
+    let report = store.load_as(&named).unwrap();
+    assert_eq!(report.units[0].source, "payer");
+    assert!(
+        store.load(&path).unwrap().unchanged,
+        "without a name it is the same file"
+    );
+    let other = LoadRequest {
+        source: Some("other".into()),
+        ..request(&path)
+    };
+    let error = store.load_as(&other).unwrap_err();
+    assert_eq!(error.exit_code(), 4);
+    assert!(error.to_string().contains("count twice"), "{error}");
+}
+
+#[test]
+fn provider_and_zone_of_the_command_line_fill_what_is_missing() {
+    let store = Store::new();
+    let path = store.file(
+        "bill.csv",
+        "ChargePeriodStart,BilledCost\n2026-10-31 23:30:00,1\n2026-11-01 00:30:00,2\n",
+    );
+    let wanted = LoadRequest {
+        provider: Some("Lambda Labs".into()),
+        tz: Some("Europe/Berlin".into()),
+        ..request(&path)
+    };
+    let report = store.load_as(&wanted).unwrap();
+    let units: Vec<_> = report
+        .units
+        .iter()
+        .map(|u| (u.source.as_str(), u.month.as_str(), u.rows))
+        .collect();
+    assert_eq!(units, [("lambda", "2026-10", 2)], "both are October in UTC");
+    assert!(
+        warnings(&report).iter().all(|w| !w.contains("without a zone")),
+        "the user said which"
+    );
+    assert!(
+        store
+            .content("daily")
+            .iter()
+            .all(|row| row.contains("ProviderName=Lambda Labs|"))
+    );
+    let bad = LoadRequest {
+        tz: Some("Berlin".into()),
+        ..request(&path)
+    };
+    let error = Store::new().load_as(&bad).unwrap_err().to_string();
+    assert!(error.contains("`Berlin` is not an IANA time zone"), "{error}");
+}
+
+#[test]
+fn a_currency_other_than_the_stores_is_refused() {
+    let store = Store::new();
+    let text = csv(&one_unit(20));
+    store.load(&store.file("usd.csv", &text)).unwrap();
+    let said = store.refusal(&store.file("eur.csv", text.replace(",USD,", ",EUR,").replace("2026-10", "2026-09")));
+    assert!(said.contains("EUR and USD"), "{said}");
+    assert_eq!(store.layout().manifest().unwrap().currency.as_deref(), Some("USD"));
+}

@@ -1,0 +1,329 @@
+//! Bad rows and hostile files: what is kept, what is rejected, what fails, and that nothing else changes.
+
+use std::io::{BufWriter, Write};
+
+use super::sample::{HEADER, charges, csv};
+use super::*;
+
+const START: &str = "2026-10-01T00:00:00Z";
+
+/// A bill with good rows around some others, so that those are under the policy's share.
+fn around(rows: &[&str]) -> String {
+    let good = format!("{START},2026-10-01T01:00:00Z,1,x\n");
+    format!(
+        "ChargePeriodStart,ChargePeriodEnd,BilledCost,Note\n{}{}",
+        rows.concat(),
+        good.repeat(rows.len() * 100)
+    )
+}
+
+#[test]
+fn bad_rows_are_kept_aside_with_their_money() {
+    let store = Store::new();
+    let path = store.file(
+        "bill.csv",
+        around(&[
+            "2026-10-01T00:00:00Z,2026-10-01T01:00:00Z,\"1,234.50\",x\n",
+            "2026-10-01T02:00:00Z,2026-10-01T01:00:00Z,7.5,x\n",
+            "yesterday,2026-10-01T01:00:00Z,8,x\n",
+            ",2026-10-01T01:00:00Z,9,x\n",
+            "2026-10-01T00:00:00Z,2026-10-01T01:00:00Z,10\n",
+            "2026-10-01T00:00:00Z,soon,11,x\n",
+        ]),
+    );
+    let report = store.load(&path).unwrap();
+    assert_eq!((report.units[0].rows, report.units[0].rejects), (600, 6));
+    assert_eq!(total(&report, "billed"), "600");
+    let rejects = store.rejects();
+    assert!(rejects.iter().all(|r| r.file.ends_with("bill.csv")));
+    let told: Vec<_> = rejects
+        .iter()
+        .map(|r| (r.row, r.column.as_str(), r.value.as_str(), r.at_stake.as_deref()))
+        .collect();
+    let expected = [
+        (1, "BilledCost", "1,234.50", None),
+        (2, "ChargePeriodEnd", "2026-10-01T01:00:00Z", Some("7.5")),
+        (3, "ChargePeriodStart", "yesterday", Some("8")),
+        (4, "ChargePeriodStart", "", Some("9")),
+        (5, "", "2026-10-01T00:00:00Z2026-10-01T01:00:00Z10", None),
+        (6, "ChargePeriodEnd", "soon", Some("11")),
+    ];
+    assert_eq!(told, expected);
+    assert!(rejects[0].reason.contains("is not a decimal number"));
+    assert!(rejects[1].line().ends_with(
+        "bill.csv:2:ChargePeriodEnd: is before ChargePeriodStart (value `2026-10-01T01:00:00Z`), 7.5 at stake"
+    ));
+}
+
+#[test]
+fn an_unreadable_cost_leaves_another_cost_at_stake() {
+    let store = Store::new();
+    let good = format!("{START},1,1\n").repeat(200);
+    let text = format!("ChargePeriodStart,BilledCost,EffectiveCost\n{START},$5,4.75\n{good}");
+    store.load(&store.file("bill.csv", text)).unwrap();
+    assert_eq!(store.rejects()[0].at_stake.as_deref(), Some("4.75"));
+}
+
+#[test]
+fn too_many_bad_rows_fail_the_load_and_show_the_first() {
+    let store = Store::new();
+    let mut text = format!("ChargePeriodStart,BilledCost\n{START},1\n");
+    for row in 0..10 {
+        text.push_str(&format!("{START},${row}\n"));
+    }
+    let said = store.refusal(&store.file("bill.csv", text));
+    assert!(said.starts_with("exit 3:"), "{said}");
+    assert!(
+        said.contains("10 of 11 rows of unknown/unknown/2026-10 can't be taken"),
+        "{said}"
+    );
+    assert!(
+        said.contains("bill.csv:6:BilledCost:") && !said.contains("bill.csv:7:BilledCost"),
+        "five are shown: {said}"
+    );
+    assert!(said.contains("hint:"));
+}
+
+#[test]
+fn a_file_without_any_charge_is_no_load() {
+    let store = Store::new();
+    assert!(
+        store
+            .refusal(&store.file("a.csv", "ChargePeriodStart,BilledCost\n"))
+            .contains("only a header")
+    );
+    let said = store.refusal(&store.file("b.csv", "ChargePeriodStart,BilledCost\nx,1\ny,2\n"));
+    assert!(
+        said.starts_with("exit 3:") && said.contains("no row can be taken"),
+        "{said}"
+    );
+}
+
+#[test]
+fn what_can_be_unknown_is_unknown_not_rejected() {
+    let store = Store::new();
+    let header = "ChargePeriodStart,BilledCost,ListUnitPrice,PricingQuantity,BillingPeriodEnd,ChargeCategory";
+    let row = format!("{START},1,n/a,\"1,5\",later,Rebate\n");
+    let report = store
+        .load(&store.file("bill.csv", format!("{header}\n{row}{row}")))
+        .unwrap();
+    assert_eq!((report.units[0].rows, report.units[0].rejects), (2, 0));
+    let said = warnings(&report).join("\n");
+    for part in [
+        "ListUnitPrice is not a decimal number",
+        "PricingQuantity is not a decimal number",
+        "BillingPeriodEnd is not a time",
+        "so it is unknown: 2 rows",
+        "ChargeCategory `Rebate` is not one of FOCUS, kept as it is: 2 rows",
+        "the file has no column BillingAccountId",
+    ] {
+        assert!(said.contains(part), "{part} not in {said}");
+    }
+    assert!(
+        store
+            .content("charges")
+            .iter()
+            .all(|row| row.contains("ChargeCategory=Rebate") && !row.contains("ListUnitPrice"))
+    );
+}
+
+#[test]
+fn all_costs_unknown_is_not_zero() {
+    let store = Store::new();
+    let report = store
+        .load(&store.file(
+            "bill.csv",
+            format!("ChargePeriodStart,BilledCost\n{START},\n{START},NULL\n"),
+        ))
+        .unwrap();
+    assert!(
+        !report.totals.contains_key("billed"),
+        "nothing is known, so there is no sum"
+    );
+    assert!(
+        store
+            .content("daily")
+            .iter()
+            .all(|row| !row.contains("BilledCost") && row.contains("x_Rows=2"))
+    );
+}
+
+#[test]
+fn damaged_files_leave_what_was_there() {
+    let store = Store::new();
+    let text = csv(&charges(3000, 9));
+    store.load(&store.file("first.csv", &text)).unwrap();
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(text.replace("USD", "EUR").as_bytes()).unwrap();
+    let gz = encoder.finish().unwrap();
+    let utf16: Vec<u8> = [0xff, 0xfe]
+        .into_iter()
+        .chain(text.encode_utf16().flat_map(u16::to_le_bytes))
+        .collect();
+    for (bytes, part) in [
+        (&gz[..gz.len() / 2], "cut off"),
+        (&utf16, "UTF-16LE, not UTF-8"),
+        (&[], "is empty"),
+    ] {
+        let said = store.refusal(&store.file("second", bytes));
+        assert!(
+            said.starts_with("exit 3:") && said.contains(part) && said.contains("hint:"),
+            "{part}: {said}"
+        );
+    }
+    let missing = store.refusal(&store.dir.path().join("none.csv"));
+    assert!(
+        missing.starts_with("exit 3:") && missing.contains("none.csv"),
+        "{missing}"
+    );
+}
+
+#[test]
+fn latin_1_rows_are_rejected_by_name() {
+    let store = Store::new();
+    let mut bytes = around(&["", ""]).into_bytes();
+    bytes.extend_from_slice(b"2026-10-01T00:00:00Z,2026-10-01T01:00:00Z,3,M\xfcnchen\n");
+    store.load(&store.file("bill.csv", bytes)).unwrap();
+    let rejects = store.rejects();
+    assert_eq!(
+        (rejects.len(), rejects[0].column.as_str(), rejects[0].reason.as_str()),
+        (1, "Note", "is not UTF-8")
+    );
+}
+
+#[test]
+fn a_hundred_thousand_columns_are_no_bill() {
+    let store = Store::new();
+    let mut header = String::from(HEADER);
+    (0..100_000).for_each(|i| header.push_str(&format!(",c{i}")));
+    let said = store.refusal(&store.file("wide.csv", format!("{header}\n")));
+    assert!(said.contains("more than 2000 columns"), "{said}");
+}
+
+#[test]
+fn own_columns_are_kept_within_bounds() {
+    let store = Store::new();
+    let names: Vec<String> = (0..250).map(|i| format!("c {i}")).collect();
+    let header = format!(
+        "ChargePeriodStart,BilledCost,x_Sku,Team/Name,team_name,{}",
+        names.join(",")
+    );
+    let row = format!("{START},1,mine,a,b,{}", vec!["v"; 250].join(","));
+    let report = store
+        .load(&store.file("bill.csv", format!("{header}\n{row}\n")))
+        .unwrap();
+    assert!(
+        warnings(&report)
+            .iter()
+            .any(|w| w.contains("53 columns that are not of FOCUS are left out")),
+        "{:?}",
+        warnings(&report)
+    );
+    let content = store.content("charges").concat();
+    for part in ["|x_Team_Name=a|", "x_team_name_2=b", "x_x_Sku=mine", "x_c_0=v"] {
+        assert!(content.contains(part), "{part} not in {content}");
+    }
+    assert!(
+        !content.contains("|x_Sku=mine"),
+        "ours is made from the row, not taken from the file"
+    );
+}
+
+#[test]
+fn a_field_of_hundreds_of_megabytes_takes_no_such_memory() {
+    let store = Store::new();
+    let path = store.dir.path().join("huge.csv");
+    let mut file = BufWriter::new(std::fs::File::create(&path).unwrap());
+    let good = format!("{START},2026-10-01T01:00:00Z,1,x\n");
+    write!(
+        file,
+        "ChargePeriodStart,ChargePeriodEnd,BilledCost,Note\n{}",
+        good.repeat(150)
+    )
+    .unwrap();
+    write!(file, "{START},2026-10-01T01:00:00Z,5,\"").unwrap();
+    let block = vec![b'x'; 1 << 20];
+    (0..300).for_each(|_| file.write_all(&block).unwrap());
+    write!(file, "\"\n{good}").unwrap();
+    file.into_inner().unwrap();
+    let before = peak_mib();
+    let report = store.load(&path).unwrap();
+    assert_eq!((report.units[0].rows, report.units[0].rejects), (151, 1));
+    assert_eq!(store.rejects()[0].reason, "the row is larger than 8388608 bytes");
+    assert!(
+        peak_mib() - before < 150,
+        "other tests run in this process too, so this is rough"
+    );
+}
+
+/// The most memory that this process has held.
+pub(super) fn peak_mib() -> i64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse::<i64>().unwrap() / 1024
+}
+
+#[test]
+fn formulas_are_text() {
+    let store = Store::new();
+    let cells = ["=cmd|' /C calc'!A0", "+1+1", "-2+3", "@SUM(A1)", "\t=1"];
+    let rows: String = cells.iter().map(|cell| format!("{START},1,\"{cell}\"\n")).collect();
+    store
+        .load(&store.file(
+            "bill.csv",
+            format!("ChargePeriodStart,BilledCost,ChargeDescription\n{rows}"),
+        ))
+        .unwrap();
+    let content = store.content("charges").join("\n");
+    assert!(
+        cells
+            .iter()
+            .all(|cell| content.contains(&format!("ChargeDescription={cell}|"))),
+        "{content}"
+    );
+}
+
+#[test]
+fn names_that_look_like_paths_stay_in_the_store() {
+    let store = Store::new();
+    let text = format!("ChargePeriodStart,BilledCost,BillingAccountId,ProviderName\n{START},1,../../../etc,/tmp/x\n");
+    store.load(&store.file("bill.csv", text)).unwrap();
+    let file = store.layout().snapshot().unwrap().files("charges").remove(0);
+    assert!(
+        file.starts_with(store.data().join("store/charges")) && file.exists(),
+        "{}",
+        file.display()
+    );
+    assert!(file.components().all(|part| part != std::path::Component::ParentDir));
+    assert_eq!(store.content("charges").len(), 1);
+}
+
+/// Stops after some questions.
+struct Stops(std::sync::atomic::AtomicUsize, usize);
+
+impl Progress for Stops {
+    fn at(&self, _what: &str, _done: u64, _total: u64) {}
+    fn stop(&self) -> bool {
+        self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed) >= self.1
+    }
+}
+
+#[test]
+fn a_stop_leaves_what_was_there() {
+    let store = Store::new();
+    let path = store.file("bill.csv", csv(&charges(5000, 10)));
+    let mut stopped = 0;
+    for after in 0..10 {
+        let before = store.layout().manifest().unwrap();
+        let progress = Stops(0.into(), after);
+        match load(&store.data(), &request(&path), &store.policy, &progress) {
+            Err(StoreError::Stopped) => {
+                stopped += 1;
+                assert_eq!(store.layout().manifest().unwrap(), before);
+                assert!(!store.data().join("store/staging").exists());
+            }
+            other => assert!(!other.unwrap().units.is_empty()),
+        }
+    }
+    assert!(stopped >= 5, "{stopped}");
+}
