@@ -343,6 +343,7 @@ mod tests {
 
     fn stop(since: &str) -> Change {
         Change::Stop(Stop {
+            name: None,
             resource: "a".into(),
             since: since.parse().unwrap(),
         })
@@ -450,6 +451,7 @@ mod tests {
     fn a_resource_that_is_not_there_changes_nothing() {
         let facts = facts("");
         let change = Change::Stop(Stop {
+            name: None,
             resource: "nobody".into(),
             since: facts.history.start,
         });

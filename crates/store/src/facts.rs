@@ -85,6 +85,7 @@ impl Store {
         let places = self.places(history);
         let joined = self.joined()?;
         let owners = Owners::new(&self.config().workloads, &self.config().policy);
+        let spelling = self.spelling()?;
         let mut usage = usage_by_resource(&self.session()?.query(&format!(
             "SELECT * FROM resource_hours WHERE {} ORDER BY ResourceId, x_Hour",
             period_sql("x_Hour", history)
@@ -107,7 +108,7 @@ impl Store {
                     |s| Known::Value(s.into()),
                 ),
                 gpus: row.number("x_GpuCount").unwrap_or(0.0),
-                owner: owners.of(&traits),
+                owner: spelling.folded(owners.of(&traits)),
                 usage: usage.remove(&id).unwrap_or_default(),
                 lines,
                 id,

@@ -18,12 +18,13 @@ pub mod report;
 pub mod schema;
 pub mod session;
 pub mod sku;
+pub mod spelling;
 pub mod store;
 pub mod tags;
 pub mod usage;
 pub mod views;
 
 #[cfg(test)]
-mod shared;
-#[cfg(test)]
 mod sample;
+#[cfg(test)]
+mod shared;

@@ -124,6 +124,14 @@ pub struct ReportQuery {
     pub idle: IdleMode,
 }
 
+impl ReportQuery {
+    /// Does the answer depend on where a day begins?
+    fn is_about_time(&self) -> bool {
+        let by_time = self.by.iter().any(|d| matches!(d, Dimension::Day | Dimension::Month));
+        (by_time || self.from.is_some() || self.to.is_some()) && self.period == PeriodKind::Charge
+    }
+}
+
 /// The answer.
 #[derive(Clone, Debug)]
 pub struct Report {
@@ -196,9 +204,11 @@ impl Store {
         let basis = self.basis();
         let metric = query.metric.unwrap_or(basis.metric);
         let filter = Filter::new(query);
+        self.use_days(query.is_about_time())?;
         let mut rows = self.report_rows(query, metric, &filter)?;
         let figures = self.figures(metric, &filter)?;
         let mut notes = self.notes();
+        notes.extend(self.spelling()?.notes());
         shape_idle(&mut rows, query, &mut notes);
         rows.retain(|r| !r.cost.is_zero() || !r.of_which_idle.is_zero());
         sort_rows(&mut rows, query);

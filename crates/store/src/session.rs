@@ -9,6 +9,7 @@ use datafusion::arrow::datatypes::{DataType, Decimal128Type, Int64Type, SchemaRe
 use datafusion::datasource::MemTable;
 use datafusion::datasource::file_format::parquet::ParquetFormat;
 use datafusion::datasource::listing::{ListingOptions, ListingTable, ListingTableConfig, ListingTableUrl};
+use datafusion::error::DataFusionError;
 use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
 use datafusion::execution::memory_pool::{FairSpillPool, TrackConsumersPool};
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
@@ -66,6 +67,16 @@ impl Session {
         self.context.deregister_table(name)?;
         self.context.register_table(name, Arc::new(table))?;
         Ok(())
+    }
+
+    /// Runs a query and registers its rows as a table.
+    pub fn keep_rows(&self, name: &str, sql: &str) -> Result<(), StoreError> {
+        let (schema, rows) = self.runtime.block_on(async {
+            let frame = self.context.sql(sql).await?;
+            let schema = Arc::new(frame.schema().as_arrow().clone());
+            Ok::<_, DataFusionError>((schema, frame.collect().await?))
+        })?;
+        self.register_rows(name, schema, rows)
     }
 
     /// Makes a view from the text of a file under `sql/`.

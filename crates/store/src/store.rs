@@ -1,6 +1,6 @@
 //! One pinned version of the store with its configuration: what every question is asked of.
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
@@ -23,6 +23,7 @@ use crate::load::Reject;
 use crate::owner::Owners;
 use crate::schema;
 use crate::session::{Row, Session};
+use crate::spelling::Spelling;
 use crate::tags;
 use crate::views::{Places, VIEWS};
 
@@ -35,6 +36,8 @@ pub struct Store {
     config: Config,
     session: OnceCell<Session>,
     joined: OnceCell<Joined>,
+    local_days: Cell<bool>,
+    spelling: OnceCell<Spelling>,
 }
 
 impl Store {
@@ -54,6 +57,8 @@ impl Store {
             config,
             session: OnceCell::new(),
             joined: OnceCell::new(),
+            local_days: Cell::new(false),
+            spelling: OnceCell::new(),
         })
     }
 
@@ -210,37 +215,72 @@ impl Store {
     fn register_views(&self, session: &Session, joined: &Joined) -> Result<(), StoreError> {
         let places = self.places(self.bill_period().unwrap_or(Period::from_seconds(0, 0)));
         for view in VIEWS {
-            if view.name == "owned_bill" {
-                self.register_owners(session, joined)?;
+            match view.name {
+                // Every question about idle hours asks it again: its rows are kept.
+                "resource_hours" => session.keep_rows(view.name, &view.text(&places))?,
+                "bill" => session.create_view("days", "SELECT * FROM daily")?,
+                "owned_bill" => self.register_owners(session, joined)?,
+                _ => {}
             }
-            session.create_view(view.name, &view.text(&places))?;
-            if view.name == "local_days" {
-                // UTC days are what the cube has; other zones need every charge.
-                let utc = places.zone == TimeZone::UTC;
-                session.create_view(
-                    "days",
-                    if utc {
-                        "SELECT * FROM daily"
-                    } else {
-                        "SELECT * FROM local_days"
-                    },
-                )?;
+            if view.name != "resource_hours" {
+                session.create_view(view.name, &view.text(&places))?;
             }
         }
         Ok(())
+    }
+
+    /// Lets the bill be by days of the owner's zone, for questions about time; else the day cube answers, which has UTC days.
+    pub(crate) fn use_days(&self, local: bool) -> Result<&Session, StoreError> {
+        let session = self.session()?;
+        let places = self.places(self.bill_period().unwrap_or(Period::from_seconds(0, 0)));
+        let local = local && places.zone != TimeZone::UTC;
+        if self.local_days.replace(local) != local {
+            session.create_view(
+                "days",
+                if local {
+                    "SELECT * FROM local_days"
+                } else {
+                    "SELECT * FROM daily"
+                },
+            )?;
+            // A view holds the plan of what it reads: those above are made anew.
+            for view in VIEWS.iter().filter(|v| ["bill", "owned_bill"].contains(&v.name)) {
+                session.create_view(view.name, &view.text(&places))?;
+            }
+        }
+        Ok(session)
     }
 
     /// Asks who owns each distinct resource and registers the answers as `owners`.
     fn register_owners(&self, session: &Session, joined: &Joined) -> Result<(), StoreError> {
         let owners = Owners::new(&self.config.workloads, &self.config.policy);
         let keys = session.query("SELECT * FROM owner_keys")?;
+        let answers: Vec<(Row<'_>, Traits, Owner)> = keys
+            .iter()
+            .map(|key| {
+                let traits = traits(key, joined);
+                let owner = owners.of(&traits);
+                (key, traits, owner)
+            })
+            .collect();
+        let spelling = Spelling::of(&self.config.workloads, answers.iter().map(|(_, _, owner)| owner));
         let mut table = OwnerTable::default();
-        for key in keys.iter() {
-            let traits = traits(key, joined);
-            table.push(key, &owners.of(&traits), owners.is_untagged(&traits.tags));
+        for (key, traits, mut owner) in answers {
+            spelling.fold(&mut owner);
+            table.push(key, &owner, owners.is_untagged(&traits.tags));
         }
         let batch = table.finish()?;
-        session.register_rows("owners", batch.schema(), vec![batch])
+        session.register_rows("owners", batch.schema(), vec![batch])?;
+        let _ = self.spelling.set(spelling);
+        Ok(())
+    }
+
+    /// How values that differ only in case are spelled.
+    pub(crate) fn spelling(&self) -> Result<&Spelling, StoreError> {
+        self.session()?;
+        self.spelling
+            .get()
+            .ok_or_else(|| StoreError::Query("owners were not asked for".into()))
     }
 }
 

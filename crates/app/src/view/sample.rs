@@ -41,6 +41,7 @@ fn step(id: &str, resource: &str, blocked: bool) -> Step {
         phase: Phase::StopWaste,
         change: Change::Stop(stop::Stop {
             resource: resource.into(),
+            name: None,
             since: "2026-10-10T00:00:00Z".parse().unwrap(),
         }),
         saving,

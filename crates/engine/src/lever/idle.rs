@@ -222,6 +222,7 @@ impl<'a> Look<'a> {
         }
         let stop = Stop {
             resource: self.resource.id.clone(),
+            name: self.resource.name.clone(),
             since: self.window.start,
         };
         let verdict = match self
@@ -348,6 +349,7 @@ impl<'a> Look<'a> {
             target: target_of(self.resource),
             change: Change::Stop(Stop {
                 resource: self.resource.id.clone(),
+                name: self.resource.name.clone(),
                 since,
             }),
             needs: evidence::store_condition(&[self.resource], self.policy)
@@ -476,6 +478,7 @@ mod tests {
     fn what_an_earlier_step_stopped_is_not_stopped_again() {
         let facts = machine("{ idle = true, memory = 0, power = 50 }");
         let stop = Change::Stop(Stop {
+            name: None,
             resource: "a".into(),
             since: "2026-10-30T00:00:00Z".parse().unwrap(),
         });

@@ -49,6 +49,7 @@ fn finding(change: Change) -> Finding {
 
 fn stop(id: &str, since: &str) -> Finding {
     finding(Change::Stop(Stop {
+        name: None,
         resource: id.into(),
         since: since.parse().unwrap(),
     }))

@@ -288,6 +288,7 @@ fn stop() -> impl Strategy<Value = Change> {
     let first = (END_HOUR - (HISTORY_DAYS + 1) * 24) * HOUR_SECONDS;
     (machine(), first..END_HOUR * HOUR_SECONDS).prop_map(|(resource, since)| {
         Change::Stop(Stop {
+            name: None,
             resource,
             since: Timestamp::from_second(since).unwrap(),
         })

@@ -23,13 +23,19 @@ pub const META: ChangeMeta = ChangeMeta {
 pub struct Stop {
     /// Which.
     pub resource: ResourceId,
+    /// What people call it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     /// From when on the replay has it stopped: the beginning of its idle time.
     pub since: Timestamp,
 }
 
 impl Kind for Stop {
     fn describe(&self) -> String {
-        format!("Stop {}", self.resource)
+        match &self.name {
+            Some(name) => format!("Stop {name} ({})", self.resource),
+            None => format!("Stop {}", self.resource),
+        }
     }
 
     fn effects(&self, facts: &Facts) -> Vec<Effect> {
