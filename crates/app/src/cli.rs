@@ -36,6 +36,9 @@ macro_rules! commands {
 }
 
 commands! {
+    demo::Demo,
+    init::Init,
+    load::Load,
     report::Report,
     plan::Plan,
     show::Show,
@@ -43,7 +46,6 @@ commands! {
     rejects::Rejects,
     doctor::Doctor,
     policy::Policy,
-    init::Init,
     completions::Completions,
     man::Man,
     docs::Docs,

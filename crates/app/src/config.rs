@@ -11,17 +11,19 @@ const WIDTHS: std::ops::RangeInclusive<usize> = 60..=200;
 /// Layout where nobody says how wide the output is: a file, a pipe.
 const PLAIN_WIDTH: usize = 100;
 
+const GLOBAL: &str = "Options of every command";
+
 /// Options that every command takes, before or after its name.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct GlobalArgs {
     /// Data directory of the organisation [default: $LOWWATER_DATA, else ./lowwater-data]
-    #[arg(long, global = true, value_name = "DIR")]
+    #[arg(long, global = true, value_name = "DIR", help_heading = GLOBAL)]
     pub data: Option<PathBuf>,
     /// Print JSON instead of text
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = GLOBAL)]
     pub json: bool,
     /// No progress, no remarks, no next steps: only what was asked for
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = GLOBAL)]
     pub quiet: bool,
 }
 

@@ -28,6 +28,7 @@ enum Block {
     Points(Vec<String>),
     Warning(String),
     Figures(Vec<Figure>),
+    Terms(Vec<(String, String)>),
     Table(Table),
     Next(Vec<(String, String)>),
 }
@@ -86,6 +87,16 @@ impl Screen {
             self
         } else {
             self.with(Block::Figures(figures))
+        }
+    }
+
+    /// Terms, each with its explanation below it; nothing where there are none.
+    #[must_use]
+    pub fn terms(self, terms: Vec<(String, String)>) -> Self {
+        if terms.is_empty() {
+            self
+        } else {
+            self.with(Block::Terms(terms))
         }
     }
 
@@ -150,6 +161,7 @@ impl Block {
                 .collect(),
             Self::Warning(text) => each(wrap(&format!("warning: {text}"), width, "  "), Paint::caution),
             Self::Figures(figures) => figure_lines(figures, width, paint),
+            Self::Terms(terms) => terms.iter().flat_map(|(t, text)| term_lines(t, text, width, paint)).collect(),
             Self::Table(table) => table.lines(width, paint),
             Self::Next(commands) => next_lines(commands, width, paint),
         }
@@ -186,6 +198,12 @@ fn figure_lines(figures: &[Figure], width: usize, paint: Paint) -> Vec<String> {
             .collect()
     };
     figures.iter().flat_map(lines).collect()
+}
+
+fn term_lines(term: &str, text: &str, width: usize, paint: Paint) -> Vec<String> {
+    let explanation = wrap(text, width.saturating_sub(4), "");
+    let explanation = explanation.iter().map(|l| format!("    {}", paint.quiet(l)));
+    wrap(term, width, "  ").into_iter().chain(explanation).collect()
 }
 
 fn next_lines(commands: &[(String, String)], width: usize, paint: Paint) -> Vec<String> {
@@ -285,6 +303,13 @@ next:
             assert!(!text.contains('\u{1b}'));
         }
         assert!(sample().render(80, Paint::new(true)).contains('\u{1b}'));
+    }
+
+    #[test]
+    fn terms_have_their_explanation_below() {
+        let terms = vec![("a = 1".to_owned(), "what it means, in more words than fit".to_owned())];
+        let text = Screen::new("h").terms(terms).render(20, Paint::new(false));
+        assert_eq!(text, "h\n\na = 1\n    what it means,\n    in more words\n    than fit\n");
     }
 
     #[test]

@@ -86,7 +86,8 @@ impl Args {
         let report = lowwater_store::load::load(&settings.data, &self.request(), &policy, &watch)?;
         watch.step("joining metrics to the bill")?;
         let store = Store::open(&settings.data, &registry::lever_sections())?;
-        let loaded = Loaded::new(&report, &store, Next::new(settings))?;
+        let currency = store.manifest().currency.clone();
+        let loaded = Loaded::new(&report, currency, &store.coverage()?, Next::new(settings));
         drop(watch);
         output::show(settings, &loaded)?;
         Ok(Outcome::Done)

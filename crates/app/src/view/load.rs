@@ -164,7 +164,8 @@ impl Loaded {
         }
     }
 
-    fn join_words(&self) -> String {
+    /// How much of the bill has activity beside it.
+    pub fn join_words(&self) -> String {
         let join = &self.join;
         let Some(share) = join.share else {
             return "The bill has no GPU machines: there is nothing to join metrics to.".to_owned();
@@ -253,6 +254,18 @@ impl Loaded {
             format!("{} rejected", plural(rejects, "row"))
         };
         format!("Loaded {}; {rejected}.", loaded.join(" and "))
+    }
+
+    /// The sums of the cost that is invoiced, with all digits.
+    pub fn totals_words(&self) -> String {
+        let billed = self.totals.get(CostMetric::Billed.as_str());
+        billed.map_or_else(
+            || "No bill was loaded.".to_owned(),
+            |t| {
+                let currency = self.currency();
+                format!("Billed {currency}: file total {}, stored total {}, residual {}.", t.file, t.stored, t.residual)
+            },
+        )
     }
 
     fn units_table(&self) -> Table {

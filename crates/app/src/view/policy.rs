@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::output::View;
 use crate::screen::paragraph::wrap;
-use crate::screen::{Column, Screen, Table};
+use crate::screen::Screen;
 
 /// Every key with its value.
 #[derive(Debug, Serialize)]
@@ -86,32 +86,27 @@ impl EffectivePolicy {
 
 impl View for EffectivePolicy {
     fn screen(&self) -> Screen {
-        let mut table = Table::new([
-            Column::text("key"),
-            Column::text("value"),
-            Column::text("default"),
-            Column::text("meaning").optional(1),
-        ]);
-        for key in &self.keys {
-            let default = if key.changed {
-                key.default.to_string()
-            } else {
-                "same".to_owned()
-            };
-            table.row([key.key.clone(), key.value.to_string(), default, key.doc.to_owned()]);
+        let mut screen = Screen::new(self.headline());
+        let section = |key: &EffectiveKey| key.key.rsplit_once('.').map_or("", |(section, _)| section).to_owned();
+        for keys in self.keys.chunk_by(|a, b| section(a) == section(b)) {
+            screen = screen.title(format!("[{}]", section(&keys[0]))).terms(keys.iter().map(term).collect());
         }
-        let mut screen = Screen::new(self.headline()).table(table);
         for (kind, owners) in [("team", &self.team), ("environment", &self.environment)] {
             let rules = owners.as_object().into_iter().flatten();
-            let rules = rules
-                .map(|(name, rules)| format!("{kind} {name}: {}", words(rules)))
-                .collect::<Vec<_>>();
+            let rules = rules.map(|(name, rules)| format!("{kind} {name}: {}", words(rules))).collect::<Vec<_>>();
             if !rules.is_empty() {
                 screen = screen.title(format!("Rules by {kind}")).points(rules);
             }
         }
         screen
     }
+}
+
+/// `max_reject_share = 0.05 (default 0.01)`, and what it means.
+fn term(key: &EffectiveKey) -> (String, String) {
+    let name = key.key.rsplit_once('.').map_or(key.key.as_str(), |(_, name)| name);
+    let default = if key.changed { format!(" (default {})", key.default) } else { String::new() };
+    (format!("{name} = {}{default}", key.value), key.doc.to_owned())
 }
 
 /// `zone = "Europe/Berlin", lever.off_hours.margin_hours = 1`: what is said, and nothing that is not.

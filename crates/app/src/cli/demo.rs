@@ -1,0 +1,108 @@
+//! `lowwater demo`
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use lowwater_store::load::{Existing, LoadRequest};
+use lowwater_store::report::{Dimension, ReportQuery};
+use lowwater_store::store::Store;
+
+use super::Outcome;
+use super::plan::make;
+use crate::config::Settings;
+use crate::demo::{self, DemoSummary};
+use crate::error::AppError;
+use crate::progress::Watch;
+use crate::view::demo::DemoView;
+use crate::view::load::Loaded;
+use crate::view::next::Next;
+use crate::view::report::ReportView;
+use crate::{output, plan_file, registry};
+
+/// A file that only the sample organisation has.
+const MARK: &str = "answers.csv";
+
+/// Write a sample organisation as real files, then load, report and plan it as if it were yours
+///
+/// Writes into DIR/demo, or into the directory that --data names, never among your own data.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Only print; do not serve pages afterwards
+    #[arg(long)]
+    no_serve: bool,
+    /// Another seed makes another organisation of the same kind
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    seed: u64,
+}
+
+/// Where the sample goes; refused where somebody's own files are.
+fn directory(settings: &Settings) -> Result<PathBuf, AppError> {
+    let dir = if settings.data_given { settings.data.clone() } else { settings.data.join("demo") };
+    let is_empty = !dir.exists() || std::fs::read_dir(&dir).map_err(AppError::at(&dir))?.next().is_none();
+    if is_empty || dir.join(MARK).is_file() {
+        return Ok(dir);
+    }
+    Err(AppError::Refused(format!(
+        "{} has files that are not of the sample organisation\nhint: name an empty directory with --data, or leave --data out",
+        dir.display()
+    )))
+}
+
+impl Args {
+    pub(super) fn run(&self, settings: &Settings) -> Result<Outcome, AppError> {
+        let dir = directory(settings)?;
+        let watch = Watch::new(settings);
+        let start = Instant::now();
+        watch.step("writing the sample organisation")?;
+        let summary = demo::write(&dir, self.seed)?;
+        let view = walk(&dir, &summary, &watch)?;
+        drop(watch);
+        output::show(settings, &view)?;
+        output::remark(settings, &format!("\nAll of it took {:.1} s.", start.elapsed().as_secs_f64()));
+        Ok(Outcome::Done)
+    }
+}
+
+/// The very same load, report and plan that a user runs.
+fn walk(dir: &Path, summary: &DemoSummary, watch: &Watch) -> Result<DemoView, AppError> {
+    let levers = registry::lever_sections();
+    let policy = lowwater_store::config::Config::read(dir, &levers)?.policy;
+    let request = LoadRequest { paths: vec![dir.join("bills"), dir.join("metrics")], existing: Existing::Replace, ..LoadRequest::default() };
+    let loaded = lowwater_store::load::load(dir, &request, &policy, watch)?;
+    watch.step("joining metrics to the bill")?;
+    let store = Store::open(dir, &levers)?;
+    let next = Next::on(dir);
+    let loaded = Loaded::new(&loaded, store.manifest().currency.clone(), &store.coverage()?, next.clone());
+    watch.step("asking where the money goes")?;
+    let query = ReportQuery { by: vec![Dimension::Class], ..ReportQuery::default() };
+    let report = ReportView::new(store.report(&query)?, &query, next.clone());
+    watch.step("replaying and planning")?;
+    let plan = make(&store, &policy, None)?;
+    let path = dir.join("plan.json");
+    plan_file::write(&path, &plan)?;
+    Ok(DemoView::new(dir, summary, loaded, report, plan))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Environment, GlobalArgs};
+
+    fn settings(dir: &Path, given: bool) -> Settings {
+        let env = Environment { data: (!given).then(|| dir.as_os_str().to_owned()), ..Environment::default() };
+        let args = GlobalArgs { data: given.then(|| dir.to_owned()), ..GlobalArgs::default() };
+        Settings::new(&args, &env)
+    }
+
+    #[test]
+    fn the_sample_never_goes_among_own_files() {
+        let dir = tempfile::tempdir().unwrap();
+        assert_eq!(directory(&settings(dir.path(), true)).unwrap(), dir.path());
+        assert_eq!(directory(&settings(dir.path(), false)).unwrap(), dir.path().join("demo"));
+        std::fs::write(dir.path().join("policy.toml"), "").unwrap();
+        assert_eq!(directory(&settings(dir.path(), true)).unwrap_err().exit_code(), 4);
+        assert!(directory(&settings(dir.path(), false)).is_ok(), "a folder of its own is beside them");
+        std::fs::write(dir.path().join(MARK), "").unwrap();
+        assert!(directory(&settings(dir.path(), true)).is_ok(), "an older sample is written anew");
+    }
+}
