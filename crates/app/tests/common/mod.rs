@@ -1,5 +1,8 @@
 //! Runs the built program as a user would.
 
+#[allow(dead_code, reason = "each test file uses its own part")]
+pub mod organisation;
+
 use std::path::Path;
 use std::process::{Command, Output};
 
