@@ -161,7 +161,10 @@ impl Block {
                 .collect(),
             Self::Warning(text) => each(wrap(&format!("warning: {text}"), width, "  "), Paint::caution),
             Self::Figures(figures) => figure_lines(figures, width, paint),
-            Self::Terms(terms) => terms.iter().flat_map(|(t, text)| term_lines(t, text, width, paint)).collect(),
+            Self::Terms(terms) => terms
+                .iter()
+                .flat_map(|(t, text)| term_lines(t, text, width, paint))
+                .collect(),
             Self::Table(table) => table.lines(width, paint),
             Self::Next(commands) => next_lines(commands, width, paint),
         }
@@ -309,7 +312,10 @@ next:
     fn terms_have_their_explanation_below() {
         let terms = vec![("a = 1".to_owned(), "what it means, in more words than fit".to_owned())];
         let text = Screen::new("h").terms(terms).render(20, Paint::new(false));
-        assert_eq!(text, "h\n\na = 1\n    what it means,\n    in more words\n    than fit\n");
+        assert_eq!(
+            text,
+            "h\n\na = 1\n    what it means,\n    in more words\n    than fit\n"
+        );
     }
 
     #[test]

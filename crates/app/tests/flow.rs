@@ -43,9 +43,20 @@ fn load_prints_every_digit_as_text_and_as_json() {
     let again = run(dir.path(), &["load", "bill.csv", "usage.csv", "--json"]);
     let value: Value = serde_json::from_str(&again.stdout).unwrap();
     assert_eq!(value["unchanged"], true, "loading twice is loading once");
-    let bill = value["units"].as_array().unwrap().iter().find(|u| u["kind"] == "bill").unwrap();
-    assert_eq!((&bill["source"], &bill["account"], &bill["month"]), (&"AWS".into(), &"1234".into(), &"2026-10".into()));
-    assert_eq!((bill["rows"].as_u64(), bill["rejects"].as_u64()), (Some(3 * 28 * 24 + 2), Some(1)));
+    let bill = value["units"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|u| u["kind"] == "bill")
+        .unwrap();
+    assert_eq!(
+        (&bill["source"], &bill["account"], &bill["month"]),
+        (&"AWS".into(), &"1234".into(), &"2026-10".into())
+    );
+    assert_eq!(
+        (bill["rows"].as_u64(), bill["rejects"].as_u64()),
+        (Some(3 * 28 * 24 + 2), Some(1))
+    );
     // 672 hours of each machine, and the tax.
     let billed = &bill["totals"]["billed"];
     assert_eq!(billed["file"], "1519.9098962962208");
@@ -57,12 +68,27 @@ fn load_prints_every_digit_as_text_and_as_json() {
 #[test]
 fn reports_add_up_to_the_bill_in_every_way() {
     let bill = json(&["report"]);
-    assert_eq!((&bill["metric"], &bill["currency"]), (&"effective".into(), &"USD".into()));
+    assert_eq!(
+        (&bill["metric"], &bill["currency"]),
+        (&"effective".into(), &"USD".into())
+    );
     let total = bill["total"].as_str().unwrap();
     assert_eq!(total, "1519.9098962962208");
     let ways = [
-        "month", "day", "class", "team", "project", "environment", "model", "workload", "sku", "region", "account",
-        "pricing_category", "team,class", "sku,month",
+        "month",
+        "day",
+        "class",
+        "team",
+        "project",
+        "environment",
+        "model",
+        "workload",
+        "sku",
+        "region",
+        "account",
+        "pricing_category",
+        "team,class",
+        "sku,month",
     ];
     for by in ways {
         for idle in ["keep", "separate", "spread"] {
@@ -71,10 +97,17 @@ fn reports_add_up_to_the_bill_in_every_way() {
             let rows = report["rows"].as_array().unwrap();
             let (exact, rounding): (Vec<&Value>, Vec<&Value>) =
                 rows.iter().partition(|r| !by.split(',').any(|d| r[d] == "(rounding)"));
-            assert_eq!(exact.iter().map(|r| money(&r["cost"])).sum::<Money>().full(), "1519.909896296288", "{by} {idle}");
+            assert_eq!(
+                exact.iter().map(|r| money(&r["cost"])).sum::<Money>().full(),
+                "1519.909896296288",
+                "{by} {idle}"
+            );
             assert_eq!(rounding.len(), 1);
             assert_eq!(rounding[0]["cost"], "-0.0000000000672");
-            assert!(rows.iter().all(|r| by.split(',').all(|d| r[d].is_string())), "{by}: {report}");
+            assert!(
+                rows.iter().all(|r| by.split(',').all(|d| r[d].is_string())),
+                "{by}: {report}"
+            );
         }
     }
 }
@@ -106,7 +139,12 @@ fn wrong_questions_are_exit_2() {
         &["explain", "i-nobody"],
     ] {
         let wrong = run(loaded(), args);
-        assert_eq!((wrong.code, wrong.stdout.as_str()), (2, ""), "{args:?}: {}", wrong.stderr);
+        assert_eq!(
+            (wrong.code, wrong.stdout.as_str()),
+            (2, ""),
+            "{args:?}: {}",
+            wrong.stderr
+        );
     }
 }
 
@@ -115,12 +153,20 @@ fn missing_things_are_named_with_a_hint() {
     let dir = tempfile::tempdir().unwrap();
     let nothing = run(dir.path(), &["report"]);
     assert_eq!(nothing.code, 4);
-    assert!(nothing.stderr.contains("lowwater-data") && nothing.stderr.contains("hint: "), "{}", nothing.stderr);
+    assert!(
+        nothing.stderr.contains("lowwater-data") && nothing.stderr.contains("hint: "),
+        "{}",
+        nothing.stderr
+    );
     let file = run(dir.path(), &["load", "none.csv"]);
     assert!(file.code >= 3 && file.stderr.contains("none.csv"), "{}", file.stderr);
     let plan = run(dir.path(), &["show", "plan"]);
     assert_eq!(plan.code, 3);
-    assert!(plan.stderr.contains("hint: `lowwater plan` makes one"), "{}", plan.stderr);
+    assert!(
+        plan.stderr.contains("hint: `lowwater plan` makes one"),
+        "{}",
+        plan.stderr
+    );
 }
 
 #[test]
@@ -140,16 +186,21 @@ fn a_load_that_would_lose_most_of_a_month_is_refused() {
 #[test]
 fn the_plan_is_the_file_and_the_file_is_the_plan() {
     let shown = json(&["show", "plan"]);
-    let file: Value = serde_json::from_str(&std::fs::read_to_string(loaded().join("lowwater-data/plan.json")).unwrap()).unwrap();
+    let file: Value =
+        serde_json::from_str(&std::fs::read_to_string(loaded().join("lowwater-data/plan.json")).unwrap()).unwrap();
     assert_eq!(shown, file);
-    for key in ["version", "id", "facts", "policy", "as_of", "period", "currency", "bill", "planned", "steps", "declined"] {
+    for key in [
+        "version", "id", "facts", "policy", "as_of", "period", "currency", "bill", "planned", "steps", "declined",
+    ] {
         assert!(!file[key].is_null(), "{key}");
     }
     let steps = file["steps"].as_array().unwrap();
     let levers: Vec<&Value> = steps.iter().map(|s| &s["lever"]).collect();
     assert_eq!(levers, ["idle", "off_hours"]);
     for step in steps {
-        for key in ["id", "lever", "target", "phase", "share", "without", "risk", "effort", "needs", "because"] {
+        for key in [
+            "id", "lever", "target", "phase", "share", "without", "risk", "effort", "needs", "because",
+        ] {
             assert!(!step[key].is_null(), "{key}");
         }
         for kind in ["cash", "freed"] {
@@ -161,7 +212,13 @@ fn the_plan_is_the_file_and_the_file_is_the_plan() {
     let shares: f64 = steps.iter().map(|s| s["share"].as_f64().unwrap()).sum();
     let total = file["bill"]["total"].as_f64().unwrap() - file["planned"]["total"].as_f64().unwrap();
     assert!((shares - total).abs() < 1e-5, "{shares} {total}");
-    assert!(file["declined"].as_array().unwrap().iter().all(|d| d["lever"].is_string() && d["why"].is_string()));
+    assert!(
+        file["declined"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|d| d["lever"].is_string() && d["why"].is_string())
+    );
 }
 
 #[test]
@@ -183,7 +240,11 @@ fn the_same_input_gives_the_same_bytes() {
 fn screens_look_like_this() {
     for (name, columns, args) in [
         ("report", 100, &["report", "--by", "team"][..]),
-        ("report_wide", 140, &["report", "--by", "workload,class", "--idle", "separate"]),
+        (
+            "report_wide",
+            140,
+            &["report", "--by", "workload,class", "--idle", "separate"],
+        ),
         ("plan", 140, &["show", "plan"]),
         ("plan_narrow", 80, &["show", "plan"]),
         ("step", 100, &["show", "1"]),
@@ -223,14 +284,31 @@ fn findings_have_one_shape_and_doctor_exits_with_1() {
     assert_eq!(doctor.code, 1);
     let findings: Value = serde_json::from_str(&doctor.stdout).unwrap();
     let rejects = json(&["rejects"]);
-    assert_eq!(rejects[0]["at_stake"], Value::Null, "a cost that is no number is an unknown amount");
+    assert_eq!(
+        rejects[0]["at_stake"],
+        Value::Null,
+        "a cost that is no number is an unknown amount"
+    );
     for finding in findings.as_array().unwrap().iter().chain(rejects.as_array().unwrap()) {
-        assert!(["id", "where", "why", "hint"].iter().all(|key| finding[key].is_string()), "{finding}");
+        assert!(
+            ["id", "where", "why", "hint"]
+                .iter()
+                .all(|key| finding[key].is_string()),
+            "{finding}"
+        );
         let amount = finding.get("cost").or(finding.get("at_stake")).unwrap();
         assert!(amount.is_null() || amount.is_string());
     }
-    let ids: Vec<&str> = findings.as_array().unwrap().iter().map(|f| f["id"].as_str().unwrap()).collect();
-    assert!(ids.contains(&"rejects") && ids.contains(&"unknown_costs") && ids.contains(&"untagged"), "{ids:?}");
+    let ids: Vec<&str> = findings
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|f| f["id"].as_str().unwrap())
+        .collect();
+    assert!(
+        ids.contains(&"rejects") && ids.contains(&"unknown_costs") && ids.contains(&"untagged"),
+        "{ids:?}"
+    );
 }
 
 #[test]

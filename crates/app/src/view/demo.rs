@@ -73,7 +73,12 @@ impl DemoView {
         for name in names {
             let units: Vec<_> = self.loaded.units.iter().filter(|u| u.source == name).collect();
             let sum = |of: fn(&super::load::Unit) -> u64| count(units.iter().map(|u| of(u)).sum());
-            table.row([name.to_owned(), count(units.len() as u64), sum(|u| u.rows), sum(|u| u.rejects)]);
+            table.row([
+                name.to_owned(),
+                count(units.len() as u64),
+                sum(|u| u.rows),
+                sum(|u| u.rejects),
+            ]);
         }
         table
     }
@@ -81,7 +86,12 @@ impl DemoView {
 
 impl View for DemoView {
     fn screen(&self) -> Screen {
-        let plan = PlanView { plan: &self.plan, written: Some(format!("{}/plan.json", self.directory)), whole: false, next: self.next.clone() };
+        let plan = PlanView {
+            plan: &self.plan,
+            written: Some(format!("{}/plan.json", self.directory)),
+            whole: false,
+            next: self.next.clone(),
+        };
         let mut report = self.report.screen();
         report.drop_next();
         let mut plan = plan.screen();

@@ -263,7 +263,10 @@ impl Loaded {
             || "No bill was loaded.".to_owned(),
             |t| {
                 let currency = self.currency();
-                format!("Billed {currency}: file total {}, stored total {}, residual {}.", t.file, t.stored, t.residual)
+                format!(
+                    "Billed {currency}: file total {}, stored total {}, residual {}.",
+                    t.file, t.stored, t.residual
+                )
             },
         )
     }

@@ -7,8 +7,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::output::View;
-use crate::screen::paragraph::wrap;
 use crate::screen::Screen;
+use crate::screen::paragraph::wrap;
 
 /// Every key with its value.
 #[derive(Debug, Serialize)]
@@ -89,11 +89,15 @@ impl View for EffectivePolicy {
         let mut screen = Screen::new(self.headline());
         let section = |key: &EffectiveKey| key.key.rsplit_once('.').map_or("", |(section, _)| section).to_owned();
         for keys in self.keys.chunk_by(|a, b| section(a) == section(b)) {
-            screen = screen.title(format!("[{}]", section(&keys[0]))).terms(keys.iter().map(term).collect());
+            screen = screen
+                .title(format!("[{}]", section(&keys[0])))
+                .terms(keys.iter().map(term).collect());
         }
         for (kind, owners) in [("team", &self.team), ("environment", &self.environment)] {
             let rules = owners.as_object().into_iter().flatten();
-            let rules = rules.map(|(name, rules)| format!("{kind} {name}: {}", words(rules))).collect::<Vec<_>>();
+            let rules = rules
+                .map(|(name, rules)| format!("{kind} {name}: {}", words(rules)))
+                .collect::<Vec<_>>();
             if !rules.is_empty() {
                 screen = screen.title(format!("Rules by {kind}")).points(rules);
             }
@@ -105,7 +109,11 @@ impl View for EffectivePolicy {
 /// `max_reject_share = 0.05 (default 0.01)`, and what it means.
 fn term(key: &EffectiveKey) -> (String, String) {
     let name = key.key.rsplit_once('.').map_or(key.key.as_str(), |(_, name)| name);
-    let default = if key.changed { format!(" (default {})", key.default) } else { String::new() };
+    let default = if key.changed {
+        format!(" (default {})", key.default)
+    } else {
+        String::new()
+    };
     (format!("{name} = {}{default}", key.value), key.doc.to_owned())
 }
 

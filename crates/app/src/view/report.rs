@@ -290,3 +290,104 @@ impl View for ReportView {
         ])
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::screen::Paint;
+    use lowwater_model::money::{Decimal, ExactSum};
+    use lowwater_store::report::{GpuFigures, Lines};
+
+    fn sample(values: &[(&str, &str)]) -> Report {
+        let mut exact = ExactSum::default();
+        values
+            .iter()
+            .for_each(|(_, cost)| exact.add(Decimal::parse(cost).unwrap()));
+        let row = |(team, cost): &(&str, &str)| ReportRow {
+            labels: vec![(*team).to_owned(), "training".to_owned()],
+            cost: Decimal::parse(cost).unwrap().money,
+            of_which_idle: Money::whole(1),
+        };
+        Report {
+            metric: CostMetric::Effective,
+            metric_why: Some("as the FinOps Framework compares use".into()),
+            currency: "USD".into(),
+            by: vec![Dimension::Team, Dimension::Class],
+            rows: values.iter().map(row).collect(),
+            stored: exact.stored(),
+            exact: Some(exact),
+            lines: Lines {
+                idle: Money::whole(2),
+                ..Lines::default()
+            },
+            gpu: GpuFigures {
+                cost: Money::whole(40),
+                development: Money::whole(10),
+                gpu_hours: Money::whole(1234),
+                useful_gpu_hours: Known::unknown("no metrics"),
+                cost_per_useful_gpu_hour: Known::unknown("no metrics"),
+            },
+            days: Some(("2026-10-01".into(), "2026-10-31".into())),
+            notes: vec!["dates have no zone".into()],
+        }
+    }
+
+    fn view(values: &[(&str, &str)]) -> ReportView {
+        ReportView::new(sample(values), &ReportQuery::default(), Next::default())
+    }
+
+    #[test]
+    fn names_metric_idle_share_and_what_is_unknown() {
+        let text = view(&[("vision", "30.5"), ("(tax)", "19.5")])
+            .screen()
+            .render(120, Paint::new(false));
+        let first = text.lines().next().unwrap();
+        assert_eq!(
+            first,
+            "Effective cost is 50.00 USD from 2026-10-01 to 2026-10-31; 2.00 of it ran idle, 5.0 % of GPU spend."
+        );
+        for part in [
+            "a useful GPU-hour  unknown",
+            "25.0 % of GPU spend",
+            "1,234.0 GPU-hours billed",
+            "effective cost (USD)",
+            "- dates have no zone",
+        ] {
+            assert!(text.contains(part), "{part}\n{text}");
+        }
+        assert!(!text.contains(ROUNDING));
+    }
+
+    #[test]
+    fn what_twelve_digits_cannot_hold_is_a_line_of_its_own() {
+        let view = view(&[("vision", "1.0000000000001"), ("=x", "2")]);
+        let json = serde_json::to_value(&view).unwrap();
+        assert_eq!(json["total"], "3.0000000000001");
+        assert_eq!(json["rows"][2]["team"], ROUNDING);
+        assert_eq!(
+            (&json["rows"][2]["class"], &json["rows"][2]["cost"]),
+            (&"".into(), &"0.0000000000001".into())
+        );
+        assert!(view.screen().render(120, Paint::new(false)).contains("0.0000000000001"));
+        assert_eq!(
+            view.csv(),
+            "team,class,EffectiveCost,x_IdleEffectiveCost,BillingCurrency\n\
+             vision,training,1.00,1.00,USD\n'=x,training,2.00,1.00,USD\n(rounding),,0.0000000000001,0.00,USD\n"
+        );
+    }
+
+    #[test]
+    fn a_report_of_nothing_has_no_shares() {
+        let mut report = sample(&[]);
+        report.lines.idle = Money::ZERO;
+        report.gpu.cost = Money::ZERO;
+        report.gpu.development = Money::ZERO;
+        let view = ReportView::new(report, &ReportQuery::default(), Next::default());
+        assert!(serde_json::to_value(&view).unwrap()["gpu"]["development_share"].is_null());
+        assert!(
+            view.screen()
+                .render(120, Paint::new(false))
+                .starts_with("Effective cost is 0.00 USD from 2026-10-01 to 2026-10-31.\n")
+        );
+    }
+}

@@ -21,13 +21,33 @@ struct Machine {
 }
 
 const MACHINES: [Machine; 3] = [
-    Machine { id: "i-notebook", name: "nb-1", sku: "g5.2xlarge", cost: "1.212", tags: r#"{"team":"vision"}"# },
-    Machine { id: "i-idle", name: "train-1", sku: "g6.xlarge", cost: "0.8048123456789", tags: r#"{"team":"=cmd()"}"# },
-    Machine { id: "i-web", name: "web-1", sku: "m6i.large", cost: "0.096", tags: "{}" },
+    Machine {
+        id: "i-notebook",
+        name: "nb-1",
+        sku: "g5.2xlarge",
+        cost: "1.212",
+        tags: r#"{"team":"vision"}"#,
+    },
+    Machine {
+        id: "i-idle",
+        name: "train-1",
+        sku: "g6.xlarge",
+        cost: "0.8048123456789",
+        tags: r#"{"team":"=cmd()"}"#,
+    },
+    Machine {
+        id: "i-web",
+        name: "web-1",
+        sku: "m6i.large",
+        cost: "0.096",
+        tags: "{}",
+    },
 ];
 
 fn instant(hour: i64) -> String {
-    jiff::Timestamp::from_second(FIRST_DAY * 86_400 + hour * 3600).unwrap().to_string()
+    jiff::Timestamp::from_second(FIRST_DAY * 86_400 + hour * 3600)
+        .unwrap()
+        .to_string()
 }
 
 fn quoted(text: &str) -> String {
@@ -35,7 +55,11 @@ fn quoted(text: &str) -> String {
 }
 
 fn charge(machine: &Machine, hour: i64, cost: &str) -> String {
-    let details = if machine.sku.is_empty() { String::new() } else { quoted(&format!("{{\"InstanceType\":\"{}\"}}", machine.sku)) };
+    let details = if machine.sku.is_empty() {
+        String::new()
+    } else {
+        quoted(&format!("{{\"InstanceType\":\"{}\"}}", machine.sku))
+    };
     let (start, end) = (instant(hour), instant(hour + 1));
     format!(
         "1234,USD,2026-10-01T00:00:00Z,2026-11-01T00:00:00Z,Usage,hours,{start},{end},AWS,Amazon EC2,Compute,us-east-1,{},{},\
@@ -54,7 +78,13 @@ pub fn bill() -> String {
             out.push_str(&charge(machine, hour, machine.cost));
         }
     }
-    let odd = Machine { id: "i-odd", name: "odd", sku: "", cost: "", tags: "{}" };
+    let odd = Machine {
+        id: "i-odd",
+        name: "odd",
+        sku: "",
+        cost: "",
+        tags: "{}",
+    };
     out.push_str(&charge(&odd, 5, "1.2.3"));
     out.push_str(&charge(&odd, 6, ""));
     let tax = "1234,USD,2026-10-01T00:00:00Z,2026-11-01T00:00:00Z,Tax,VAT,2026-10-31T00:00:00Z,2026-11-01T00:00:00Z,AWS,Tax,Other,,,,\
