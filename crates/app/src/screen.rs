@@ -26,7 +26,7 @@ enum Block {
     Title(String),
     Text(String),
     Points(Vec<String>),
-    Warning(String),
+    Warnings(Vec<String>),
     Figures(Vec<Figure>),
     Terms(Vec<(String, String)>),
     Table(Table),
@@ -74,10 +74,14 @@ impl Screen {
         }
     }
 
-    /// Something that a reader must know.
+    /// What a reader must know; nothing where there is nothing.
     #[must_use]
-    pub fn warning(self, text: impl Into<String>) -> Self {
-        self.with(Block::Warning(text.into()))
+    pub fn warnings(self, texts: Vec<String>) -> Self {
+        if texts.is_empty() {
+            self
+        } else {
+            self.with(Block::Warnings(texts))
+        }
     }
 
     /// Numbers under each other; nothing where there are none.
@@ -159,7 +163,10 @@ impl Block {
                 .iter()
                 .flat_map(|p| wrap(&format!("- {p}"), width, "  "))
                 .collect(),
-            Self::Warning(text) => each(wrap(&format!("warning: {text}"), width, "  "), Paint::caution),
+            Self::Warnings(texts) => {
+                let lines = texts.iter().flat_map(|t| wrap(&format!("warning: {t}"), width, "  "));
+                each(lines.collect(), Paint::caution)
+            }
             Self::Figures(figures) => figure_lines(figures, width, paint),
             Self::Terms(terms) => terms
                 .iter()
@@ -253,7 +260,7 @@ mod tests {
                     "nodes on which every GPU did nothing for the whole hour, 14.8 % of GPU spend",
                 ),
             ])
-            .warning("metrics cover 60 % of GPU money")
+            .warnings(vec!["metrics cover 60 % of GPU money".into()])
             .points(vec![
                 "a first point that is a little too long to stand on one line of sixty".into(),
             ])

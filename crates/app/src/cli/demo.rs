@@ -75,7 +75,9 @@ fn walk(dir: &Path, summary: &DemoSummary, watch: &Watch) -> Result<DemoView, Ap
     let loaded = Loaded::new(&loaded, store.manifest().currency.clone(), &store.coverage()?, next.clone());
     watch.step("asking where the money goes")?;
     let query = ReportQuery { by: vec![Dimension::Class], ..ReportQuery::default() };
-    let report = ReportView::new(store.report(&query)?, &query, next.clone());
+    let mut report = ReportView::new(store.report(&query)?, &query, next.clone());
+    // The plan says the same a screen below.
+    report.notes.clear();
     watch.step("replaying and planning")?;
     let plan = make(&store, &policy, None)?;
     let path = dir.join("plan.json");

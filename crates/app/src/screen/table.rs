@@ -19,6 +19,7 @@ pub struct Column {
     title: String,
     number: bool,
     optional: u8,
+    least: usize,
 }
 
 impl Column {
@@ -28,6 +29,7 @@ impl Column {
             title: title.into(),
             number: false,
             optional: 0,
+            least: MIN_TEXT,
         }
     }
 
@@ -37,7 +39,15 @@ impl Column {
             title: title.into(),
             number: true,
             optional: 0,
+            least: 0,
         }
+    }
+
+    /// Text that is read as a sentence: other columns are left out before it gets narrower than this.
+    #[must_use]
+    pub const fn at_least(mut self, characters: usize) -> Self {
+        self.least = characters;
+        self
     }
 
     /// May be left out where there is no room; higher orders go first.
@@ -170,7 +180,7 @@ impl Table {
             if self.columns[i].number {
                 natural[i]
             } else {
-                natural[i].min(MIN_TEXT)
+                natural[i].min(self.columns[i].least)
             }
         };
         let mut shown = all;

@@ -94,7 +94,7 @@ impl Diagnosis {
                 });
                 let gaps = amount::plural(self.findings.len() as u64, "gap");
                 format!(
-                    "{gaps} between the data and a better answer{largest}, in the {}.",
+                    "{gaps} between the data and a better answer{largest}, from {}.",
                     self.days
                 )
             }
@@ -126,7 +126,7 @@ impl View for Diagnosis {
         let mut table = Table::new([
             Column::number(format!("concerns ({})", self.currency)),
             Column::text("gap"),
-            Column::text("what is missing, and what to do"),
+            Column::text("what is missing, and what to do").at_least(30),
         ]);
         for finding in &self.findings {
             let cost = finding.cost.map_or_else(|| UNKNOWN.to_owned(), cents);

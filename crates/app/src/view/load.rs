@@ -349,9 +349,7 @@ impl View for Loaded {
         let mut screen = Screen::new(self.headline())
             .table(self.units_table())
             .table(self.sums_table());
-        for warning in self.warnings() {
-            screen = screen.warning(warning);
-        }
+        screen = screen.warnings(self.warnings());
         screen = screen.then(self.join_screen());
         let rejects = self.units.iter().any(|u| u.rejects > 0);
         let report = (self.next.command("report"), "where the money goes");

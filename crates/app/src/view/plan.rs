@@ -160,12 +160,13 @@ impl PlanView<'_> {
         let mut table = Table::new([
             Column::number("#"),
             Column::text("step").optional(1),
-            Column::text("what to do"),
+            Column::text("what to do").at_least(28),
+            Column::text("workload").optional(5),
             Column::number(format!("cash a month ({currency})")),
-            Column::number(format!("freed ({currency})")).optional(2),
+            Column::number(format!("freed ({currency})")).optional(3),
             Column::text("risk").optional(4),
-            Column::text("effort").optional(5),
-            Column::text("waits for").optional(3),
+            Column::text("effort").optional(6),
+            Column::text("waits for").optional(2),
         ]);
         let steps = self.plan.steps.iter().enumerate().filter(|(_, s)| s.phase == phase);
         for (index, step) in steps {
@@ -173,6 +174,7 @@ impl PlanView<'_> {
                 (index + 1).to_string(),
                 step.id.to_string(),
                 step.title.clone(),
+                step.target.workload.as_ref().map_or("-", |w| w.as_str()).to_owned(),
                 range(&step.per_month.cash),
                 amount_or_dash(&step.per_month.freed),
                 step.risk.to_string(),
@@ -211,8 +213,8 @@ pub fn declined_table(declined: &[Declined], most: usize) -> Table {
     let mut table = Table::new([
         Column::text("lever"),
         Column::text("what was looked at"),
-        Column::text("why not"),
-        Column::text("numbers").optional(1),
+        Column::text("why not").at_least(30),
+        Column::text("numbers").at_least(20).optional(1),
     ]);
     for one in declined.iter().take(most) {
         table.row([
@@ -339,7 +341,7 @@ mod tests {
             assert!(text.contains(part), "{part}\n{text}");
         }
         assert!(
-            text.contains("instance store acknowledged") && text.contains("(1 of 2 steps)"),
+            text.contains("instance store") && text.contains("acknowledged\n") && text.contains("(1 of 2 steps)"),
             "{text}"
         );
         assert!(

@@ -11,7 +11,7 @@ use lowwater_model::offer::{Market, Offer, PriceBasis, PriceKey};
 use serde::{Serialize, Serializer};
 
 use super::resource;
-use crate::amount::{UNKNOWN, cents, count};
+use crate::amount::{UNKNOWN, cents, plural};
 use crate::output::View;
 use crate::screen::{Column, Screen, Table};
 
@@ -94,6 +94,14 @@ impl Price {
             age_days: Some((day - offer.as_of).get_days()),
             source: offer.source,
             cost,
+        }
+    }
+
+    /// `observed, 1 day old`.
+    fn evidence(&self) -> String {
+        match (self.basis, self.age_days) {
+            (Some(basis), Some(days)) => format!("{basis}, {} old", plural(u64::from(days.unsigned_abs()), "day")),
+            _ => "nobody says".to_owned(),
         }
     }
 
@@ -185,32 +193,31 @@ fn best(facts: &Facts, place: &Place, cost: Money, day: Date) -> Vec<Price> {
 impl View for Prices {
     fn screen(&self) -> Screen {
         let mut table = Table::new([
-            Column::text("provider"),
-            Column::text("region"),
             Column::text("SKU"),
+            Column::text("where"),
             Column::text("market"),
             Column::number(format!("an hour ({})", self.currency)),
-            Column::text("basis"),
-            Column::number("age (days)"),
+            Column::text("basis and age"),
             Column::text("as of").optional(2),
             Column::text("source").optional(1),
             Column::number(format!("cost ({})", self.currency)).optional(3),
         ]);
         for row in &self.rows {
             table.row([
-                row.provider.clone(),
-                if row.region.is_empty() {
-                    "any".to_owned()
-                } else {
-                    row.region.clone()
-                },
                 row.sku.clone(),
+                format!(
+                    "{} {}",
+                    row.provider,
+                    if row.region.is_empty() {
+                        "any region"
+                    } else {
+                        &row.region
+                    }
+                ),
                 row.market.to_string(),
                 row.price_per_hour
                     .map_or_else(|| UNKNOWN.to_owned(), |p| format!("{p:.4}")),
-                row.basis.map_or("-", PriceBasis::as_str).to_owned(),
-                row.age_days
-                    .map_or_else(|| "-".to_owned(), |d| count(u64::from(d.unsigned_abs()))),
+                row.evidence(),
                 row.as_of.map_or_else(|| "-".to_owned(), |d| d.to_string()),
                 row.source.clone(),
                 row.cost.map_or_else(String::new, cents),

@@ -90,6 +90,10 @@ impl Rejects {
             .filter_map(|r| Money::parse(r.at_stake.as_deref()?).ok())
             .collect();
         let unknown = self.rows.len() - known.len();
+        if known.is_empty() {
+            let rows = plural(unknown as u64, "row");
+            return format!("{rows} rejected; how much money is at stake is unknown.");
+        }
         let total = format!("{} {} billed at stake", cents(known.iter().sum()), self.currency);
         let rest = if unknown == 0 {
             String::new()
@@ -181,6 +185,11 @@ mod tests {
                 .screen()
                 .render(100, Paint::new(false))
         };
+        let unknown = text(vec![reject(1, None)]);
+        assert!(
+            unknown.starts_with("1 row rejected; how much money is at stake is unknown."),
+            "{unknown}"
+        );
         assert_eq!(text(Vec::new()), "No row was rejected.\n");
         let many = text((1..=5).map(|n| reject(n, None)).collect());
         assert!(

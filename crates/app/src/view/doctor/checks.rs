@@ -10,7 +10,7 @@ use lowwater_model::workload::Class;
 use super::{Evidence, Finding};
 use crate::amount::{self, plural};
 use crate::view::prices::{OLD_DAYS, bought, day_of};
-use crate::view::resource::{compute_cost, cost, is_observed, name};
+use crate::view::resource::{cost, is_observed, name};
 
 /// A check: nothing, or what is missing.
 type Check = fn(&Evidence) -> Vec<Finding>;
