@@ -1,4 +1,5 @@
 //! A tiny organisation from its files to a plan, through the commands that a user types.
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
 
 mod common;
 

@@ -119,12 +119,12 @@ pub struct Join {
     /// Billed GPU resources that match no metrics.
     pub unmatched_resources: u64,
     /// By day, UTC.
-    pub days: Vec<Day>,
+    pub days: Vec<DayHours>,
 }
 
 /// GPU-hours of a day.
 #[derive(Clone, Debug, Serialize)]
-pub struct Day {
+pub struct DayHours {
     /// The day.
     pub day: String,
     /// GPU-hours billed.
@@ -135,7 +135,7 @@ pub struct Day {
 
 impl From<&Coverage> for Join {
     fn from(coverage: &Coverage) -> Self {
-        let day = |d: &CoverageDay| Day {
+        let day = |d: &CoverageDay| DayHours {
             day: d.day.clone(),
             billed_gpu_hours: d.billed_gpu_hours,
             observed_gpu_hours: six_digits(d.observed_gpu_hours),
@@ -374,7 +374,9 @@ mod tests {
 
     fn sum(values: &[&str]) -> ExactSum {
         let mut sum = ExactSum::default();
-        values.iter().for_each(|v| sum.add(Decimal::parse(v).unwrap()));
+        for v in values {
+            sum.add(Decimal::parse(v).unwrap());
+        }
         sum
     }
 

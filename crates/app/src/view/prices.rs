@@ -24,7 +24,7 @@ pub type Place = (String, String, String);
 /// Prices, as JSON a plain array.
 #[derive(Debug)]
 pub struct Prices {
-    rows: Vec<Price>,
+    rows: Vec<PriceRow>,
     currency: String,
     day: Date,
     all: bool,
@@ -32,7 +32,7 @@ pub struct Prices {
 
 /// A price, or why there is none.
 #[derive(Debug, Serialize)]
-pub struct Price {
+pub struct PriceRow {
     /// Cloud id.
     pub provider: String,
     /// FOCUS RegionId; empty = any.
@@ -80,7 +80,7 @@ pub fn bought(facts: &Facts) -> BTreeMap<Place, Money> {
     out
 }
 
-impl Price {
+impl PriceRow {
     fn known(offer: Offer, day: Date, cost: Option<Money>) -> Self {
         Self {
             provider: offer.cloud,
@@ -129,7 +129,7 @@ impl Prices {
     pub fn new(facts: &Facts, all: bool) -> Self {
         let day = day_of(facts);
         let bought = bought(facts);
-        let mut rows: Vec<Price> = bought
+        let mut rows: Vec<PriceRow> = bought
             .iter()
             .flat_map(|(place, cost)| best(facts, place, *cost, day))
             .collect();
@@ -140,7 +140,7 @@ impl Prices {
                 .0
                 .iter()
                 .filter(|o| !shown.contains(&(o.cloud.clone(), o.region.to_string(), o.sku.to_string())));
-            rows.extend(offers.map(|o| Price::known(o.clone(), day, None)));
+            rows.extend(offers.map(|o| PriceRow::known(o.clone(), day, None)));
         }
         Self {
             rows,
@@ -170,7 +170,7 @@ impl Prices {
     }
 }
 
-fn best(facts: &Facts, place: &Place, cost: Money, day: Date) -> Vec<Price> {
+fn best(facts: &Facts, place: &Place, cost: Money, day: Date) -> Vec<PriceRow> {
     let (cloud, region, sku) = place;
     let price = |market: &Market| match facts.prices.find(
         &PriceKey {
@@ -181,9 +181,9 @@ fn best(facts: &Facts, place: &Place, cost: Money, day: Date) -> Vec<Price> {
         },
         day,
     ) {
-        Known::Value(offer) => Some(Price::known(offer, day, Some(cost))),
+        Known::Value(offer) => Some(PriceRow::known(offer, day, Some(cost))),
         Known::Unknown(why) if *market == Market::OnDemand => {
-            Some(Price::unknown(place, facts.currency.as_str(), why, Some(cost)))
+            Some(PriceRow::unknown(place, facts.currency.as_str(), why, Some(cost)))
         }
         Known::Unknown(_) => None,
     };

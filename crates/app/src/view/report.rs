@@ -41,7 +41,7 @@ pub struct ReportView {
     /// Money that stands out; each is inside the rows too.
     pub lines: lowwater_store::report::Lines,
     /// GPU figures.
-    pub gpu: Gpu,
+    pub gpu: GpuView,
     /// What a reader must know.
     pub notes: Vec<String>,
     #[serde(skip)]
@@ -77,7 +77,7 @@ impl Serialize for Row {
 
 /// GPU figures of a report.
 #[derive(Debug, Serialize)]
-pub struct Gpu {
+pub struct GpuView {
     /// Cost of resources with a GPU.
     pub cost: Money,
     /// The part of it that is development.
@@ -112,7 +112,7 @@ impl ReportView {
             rows,
             total: exact.map_or_else(|| report.stored.to_string(), |sum| sum.file_text()),
             lines: report.lines,
-            gpu: Gpu {
+            gpu: GpuView {
                 cost: gpu.cost,
                 development: gpu.development,
                 development_share: share_of(gpu.development, gpu.cost).map(amount::six_digits),
@@ -300,9 +300,9 @@ mod tests {
 
     fn sample(values: &[(&str, &str)]) -> Report {
         let mut exact = ExactSum::default();
-        values
-            .iter()
-            .for_each(|(_, cost)| exact.add(Decimal::parse(cost).unwrap()));
+        for (_, cost) in values {
+            exact.add(Decimal::parse(cost).unwrap());
+        }
         let row = |(team, cost): &(&str, &str)| ReportRow {
             labels: vec![(*team).to_owned(), "training".to_owned()],
             cost: Decimal::parse(cost).unwrap().money,

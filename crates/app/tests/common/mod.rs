@@ -1,4 +1,5 @@
 //! Runs the built program as a user would.
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
 
 #[allow(dead_code, reason = "each test file uses its own part")]
 pub mod organisation;

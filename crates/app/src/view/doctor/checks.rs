@@ -453,7 +453,7 @@ mod tests {
                 .prices
                 .0
                 .iter_mut()
-                .for_each(|o| o.as_of = "2026-01-01".parse().unwrap())
+                .for_each(|o| o.as_of = "2026-01-01".parse().unwrap());
         });
         assert_eq!(old.id, "old_price");
         assert_eq!(
