@@ -174,11 +174,11 @@ impl Store {
             .collect();
         let cost = rows.iter().filter(same).map(|r| r.money_or_zero("cost")).sum();
         Ok(Some(Explanation {
+            traits,
             owner,
             matches,
             cost,
             metric,
-            traits,
         }))
     }
 }
