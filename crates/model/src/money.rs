@@ -244,6 +244,9 @@ impl Decimal {
             Some(b'+') => (false, &text[1..]),
             Some(_) => (false, text),
         };
+        if let Some(digits) = Digits::read_short(body.as_bytes()) {
+            return Ok(digits.into_decimal(negative));
+        }
         let (mantissa, exponent) = split_exponent(body)?;
         let digits = Digits::read(mantissa, exponent)?;
         Ok(digits.into_decimal(negative))
@@ -273,6 +276,29 @@ struct Digits {
 }
 
 impl Digits {
+    /// Plain numbers with few digits, as most are; none = it is not so simple.
+    fn read_short(body: &[u8]) -> Option<Self> {
+        let point = body.iter().position(|b| *b == b'.').unwrap_or(body.len());
+        let fraction = body.len().saturating_sub(point + 1);
+        let digits = point + fraction;
+        if digits == 0 || digits > 18 || point > 15 || fraction > MONEY_DIGITS as usize {
+            return None;
+        }
+        let mut value = 0_u64;
+        for byte in body[..point].iter().chain(body.get(point + 1..).unwrap_or_default()) {
+            let digit = byte.wrapping_sub(b'0');
+            if digit > 9 {
+                return None;
+            }
+            value = value * 10 + u64::from(digit);
+        }
+        Some(Self {
+            stored: i128::from(value) * 10_i128.pow(MONEY_DIGITS - fraction as u32),
+            tail: 0,
+            fraction: fraction as u8,
+        })
+    }
+
     fn read(mantissa: &str, exponent: i32) -> Result<Self, NumberError> {
         let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
         if whole.is_empty() && fraction.is_empty() {
@@ -653,6 +679,15 @@ mod tests {
         }
 
         /// Any text ends in a value or an error, never in a panic.
+        /// The short way reads what the long way reads, or leaves it to it.
+        #[test]
+        fn short_numbers_are_read_the_same(text in "[0-9]{0,17}[.]?[0-9]{0,14}") {
+            if let Some(short) = Digits::read_short(text.as_bytes()) {
+                let long = Digits::read(&text, 0).unwrap();
+                prop_assert_eq!(short.into_decimal(true), long.into_decimal(true));
+            }
+        }
+
         #[test]
         fn never_panics(text in "[-+0-9.eE, $a]{0,60}") {
             let _ = Decimal::parse(&text);

@@ -157,7 +157,7 @@ impl<'a> Bills<'a> {
         );
         let file = self.files.len() - 1;
         let unit = self.units.get_mut(unit);
-        unit.add(&self.checker.costs(), checked.start, checked.end);
+        unit.add(self.checker.costs(), checked.start, checked.end);
         unit.inputs.insert(file);
         for note in self.checker.notes.drain(..) {
             unit.note(&note, None);

@@ -1,11 +1,14 @@
 //! Is a row a charge? Its numbers and times, read once.
 
+use std::sync::Arc;
+
 use jiff::tz::TimeZone;
 use lowwater_model::charge::CostMetric;
 use lowwater_model::money::Decimal;
 
 use super::bill::kind;
 use super::times::{Times, month};
+use super::units::Cost;
 use crate::schema::Kind;
 
 /// Why a row is not kept.
@@ -21,7 +24,7 @@ pub(crate) struct Fault {
 pub(crate) struct Checked<'a> {
     pub(crate) provider: Option<&'a str>,
     pub(crate) account: Option<&'a str>,
-    pub(crate) month: String,
+    pub(crate) month: Arc<str>,
     pub(crate) start: i64,
     pub(crate) end: Option<i64>,
 }
@@ -56,7 +59,7 @@ impl Value {
 /// Columns that the checks look at, by their place in the file.
 #[derive(Default)]
 struct Places {
-    costs: [Option<usize>; 4],
+    costs: [Option<usize>; CostMetric::ALL.len()],
     start: Option<usize>,
     end: Option<usize>,
     billing_start: Option<usize>,
@@ -85,7 +88,7 @@ pub(crate) struct Checker {
     pub(crate) notes: Vec<String>,
     unzoned: bool,
     warned: bool,
-    last_month: (i64, String),
+    last_month: (i64, Arc<str>),
 }
 
 impl Checker {
@@ -100,7 +103,7 @@ impl Checker {
             notes: Vec::new(),
             unzoned: false,
             warned: false,
-            last_month: (i64::MIN, String::new()),
+            last_month: (i64::MIN, Arc::from("")),
         }
     }
 
@@ -179,12 +182,12 @@ impl Checker {
         let text = |at: Option<usize>| at.and_then(|at| fields.get(at).copied().flatten());
         let month_of = self.micros(self.places.billing_start).unwrap_or(start);
         if self.last_month.0 != month_of {
-            self.last_month = (month_of, month(month_of));
+            self.last_month = (month_of, month(month_of).into());
         }
         Checked {
             provider: text(self.places.service_provider).or_else(|| text(self.places.provider)),
             account: text(self.places.account),
-            month: self.last_month.1.clone(),
+            month: Arc::clone(&self.last_month.1),
             start,
             end,
         }
@@ -210,12 +213,13 @@ impl Checker {
         texts.find(|text| Decimal::parse(text).is_ok())
     }
 
-    /// The costs of the row that was checked last, of the columns that the file has.
-    pub(crate) fn costs(&self) -> Vec<(CostMetric, Option<Decimal>)> {
-        let places = CostMetric::ALL.iter().zip(self.places.costs);
-        places
-            .filter_map(|(metric, at)| Some((*metric, self.values[at?].number())))
-            .collect()
+    /// The costs of the row that was checked last.
+    pub(crate) fn costs(&self) -> [Cost; CostMetric::ALL.len()] {
+        self.places.costs.map(|at| match at.map(|at| self.values[at]) {
+            None => Cost::Absent,
+            Some(Value::Number(cost)) => Cost::Known(cost),
+            Some(_) => Cost::Unknown,
+        })
     }
 
     /// Was there a time without a zone, for the first time in this file, and did the user not say which it is?

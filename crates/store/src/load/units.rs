@@ -8,6 +8,10 @@ use lowwater_model::money::{Decimal, ExactSum, Money};
 use super::notes::Judged;
 use crate::error::{InputError, StoreError};
 
+/// In microseconds.
+const SECOND: i64 = 1_000_000;
+/// In seconds.
+const DAY: i64 = 86_400;
 /// More units than this in one load are a misread column, not a bill.
 const MAX_UNITS: usize = 4096;
 
@@ -18,6 +22,16 @@ pub(crate) struct Tally {
     pub(crate) money: Option<Money>,
 }
 
+/// A cost of one charge.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Cost {
+    /// The file has no such column.
+    Absent,
+    /// The column says nothing.
+    Unknown,
+    Known(Decimal),
+}
+
 /// One unit while it is loaded.
 #[derive(Debug, Default)]
 pub(crate) struct Unit {
@@ -26,12 +40,14 @@ pub(crate) struct Unit {
     pub(crate) month: String,
     pub(crate) rows: u64,
     pub(crate) rejects: u64,
-    /// Rows without a cost, by metric.
-    pub(crate) unknown: BTreeMap<&'static str, u64>,
-    pub(crate) totals: BTreeMap<String, ExactSum>,
+    /// Rows without a cost, in the order of the metrics.
+    unknown: [u64; CostMetric::ALL.len()],
+    /// Exact sums; none where nothing is known.
+    totals: [Option<ExactSum>; CostMetric::ALL.len()],
     pub(crate) first: i64,
     pub(crate) last: i64,
     pub(crate) days: BTreeSet<i64>,
+    last_day: Option<i64>,
     /// Files that it has rows of.
     pub(crate) inputs: BTreeSet<usize>,
     pub(crate) notes: BTreeMap<String, Tally>,
@@ -67,29 +83,41 @@ impl Unit {
             .unwrap_or_else(|| unreachable!("put there above"))
     }
 
-    /// Adds a row: its cost by metric, its period in microseconds.
-    pub(crate) fn add(&mut self, costs: &[(CostMetric, Option<Decimal>)], start: i64, end: Option<i64>) {
-        const SECOND: i64 = 1_000_000;
+    /// Adds a row: its costs in the columns that its file has, its period in microseconds.
+    pub(crate) fn add(&mut self, costs: [Cost; CostMetric::ALL.len()], start: i64, end: Option<i64>) {
         let begin = start.div_euclid(SECOND);
         let end = end.map_or(begin, |end| end.div_euclid(SECOND)).max(begin);
         if self.rows == 0 {
             (self.first, self.last) = (begin, end);
         }
         (self.first, self.last) = (self.first.min(begin), self.last.max(end));
-        self.days.insert(begin.div_euclid(86_400));
+        let day = begin.div_euclid(DAY);
+        // Neighbours are often of one day.
+        if self.last_day != Some(day) {
+            self.last_day = Some(day);
+            self.days.insert(day);
+        }
         self.rows += 1;
-        for (metric, cost) in costs {
-            let Some(cost) = cost else {
-                *self.unknown.entry(metric.as_str()).or_insert(0) += 1;
-                continue;
-            };
-            if !self.totals.contains_key(metric.as_str()) {
-                self.totals.insert(metric.as_str().to_owned(), ExactSum::default());
-            }
-            if let Some(total) = self.totals.get_mut(metric.as_str()) {
-                total.add(*cost);
+        for (at, cost) in costs.into_iter().enumerate() {
+            match cost {
+                Cost::Known(cost) => self.totals[at].get_or_insert_default().add(cost),
+                Cost::Unknown => self.unknown[at] += 1,
+                Cost::Absent => {}
             }
         }
+    }
+
+    /// Exact sums by name of the metric.
+    pub(crate) fn totals(&self) -> BTreeMap<String, ExactSum> {
+        let named = CostMetric::ALL.iter().zip(self.totals);
+        named
+            .filter_map(|(metric, sum)| Some((metric.as_str().to_owned(), sum?)))
+            .collect()
+    }
+
+    /// Rows without a BilledCost.
+    pub(crate) fn unknown_costs(&self) -> u64 {
+        self.unknown[CostMetric::Billed as usize]
     }
 
     /// A table of it was written to this file.
@@ -127,9 +155,10 @@ impl Unit {
 
     /// What a reader must know, with counts.
     pub(crate) fn warnings(&self) -> BTreeSet<String> {
-        let unknown = self.unknown.iter().map(|(metric, rows)| {
-            let column = CostMetric::parse(metric).map_or("", CostMetric::column);
-            format!("{column} is unknown in {}; sums leave them out", count(*rows))
+        let unknown = CostMetric::ALL.iter().zip(self.unknown).filter(|(_, rows)| *rows > 0);
+        let unknown = unknown.map(|(metric, rows)| {
+            let column = metric.column();
+            format!("{column} is unknown in {}; sums leave them out", count(rows))
         });
         let notes = self.notes.iter().map(|(text, tally)| match tally.money {
             Some(money) => format!("{text}: {}, BilledCost {money}", count(tally.rows)),
