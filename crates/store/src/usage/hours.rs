@@ -97,8 +97,10 @@ impl<'a> GpuHours<'a> {
     pub(crate) fn finish(mut self) -> Vec<HourRow> {
         self.close_instant();
         let [host, gpu] = self.names.gpu(self.gpu);
+        let mut timelines: Vec<_> = std::mem::take(&mut self.timelines).into_iter().collect();
+        timelines.sort_unstable_by_key(|(instance, _)| self.names.text(*instance));
         let mut rows = Vec::new();
-        for (instance, timeline) in std::mem::take(&mut self.timelines) {
+        for (instance, timeline) in timelines {
             let key = |hour| Key {
                 host: Arc::clone(host),
                 gpu: Arc::clone(gpu),
@@ -108,7 +110,6 @@ impl<'a> GpuHours<'a> {
             let drafts = timeline.finish(self.max_gap_seconds);
             rows.extend(drafts.into_iter().map(|draft| draft.row(key, self.names)));
         }
-        rows.sort_unstable_by(|a, b| a.key.cmp(&b.key));
         rows
     }
 }
@@ -231,14 +232,9 @@ impl Draft {
     /// A sample stands from `start` to `stop`, both within the hour.
     fn cover(&mut self, sample: &Pending, start: i64, stop: i64) {
         let seconds = (stop - start) as u32;
-        self.row.mark(start);
         // A sample of fixed length speaks for all its minutes, any other for the one it was taken in.
-        if sample.seconds > 0 {
-            (start..stop)
-                .step_by(60)
-                .chain([stop - 1])
-                .for_each(|s| self.row.mark(s));
-        }
+        let last = if sample.seconds > 0 { stop - 1 } else { start };
+        self.row.mark(start, last);
         self.cover_activity(sample.reading, start, stop);
         self.cover_memory(sample.reading, seconds);
         if let Some(milliwatts) = sample.reading.power_milliwatts {

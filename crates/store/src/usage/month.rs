@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use super::row::HourRow;
+use super::row::{HourRow, month_of};
 use super::table::{TableReader, TableWriter};
 use crate::error::StoreError;
 use crate::layout::Transaction;
@@ -29,6 +29,8 @@ pub(crate) struct Months {
     /// Do the new rows take the place of what is there?
     replace: bool,
     writers: BTreeMap<String, MonthWriter>,
+    /// The last day, since the epoch, and its month: to ask a calendar for every row is slow.
+    last: (i64, String),
 }
 
 impl Months {
@@ -37,22 +39,27 @@ impl Months {
             source: source.to_owned(),
             replace,
             writers: BTreeMap::new(),
+            last: (i64::MIN, String::new()),
         }
     }
 
     /// Takes the next row; of each month in order of their keys.
     pub(crate) fn push(&mut self, row: HourRow, transaction: &mut Transaction) -> Result<(), StoreError> {
-        let month = row.month();
-        if !self.writers.contains_key(&month) {
+        let day = row.key.hour.div_euclid(24);
+        if self.last.0 != day {
+            self.last = (day, month_of(row.key.hour));
+        }
+        let month = &self.last.1;
+        if !self.writers.contains_key(month) {
             let old = if self.replace {
                 Vec::new()
             } else {
-                self.old_files(&month, transaction)
+                self.old_files(month, transaction)
             };
-            self.writers
-                .insert(month.clone(), MonthWriter::new(&self.source, &month, old));
+            let writer = MonthWriter::new(&self.source, month, old);
+            self.writers.insert(month.clone(), writer);
         }
-        match self.writers.get_mut(&month) {
+        match self.writers.get_mut(month) {
             Some(writer) => writer.push(row, transaction),
             None => Ok(()),
         }

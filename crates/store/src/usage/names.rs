@@ -54,6 +54,14 @@ pub(crate) struct Names {
     texts: Ids<Arc<str>>,
     gpus: Ids<(u32, u32)>,
     labels: Ids<LabelIds>,
+    last: Last,
+}
+
+/// The texts of the last sample: in most files the next one has the same.
+#[derive(Debug, Default)]
+struct Last {
+    texts: [String; 6],
+    ids: Option<SampleIds>,
 }
 
 /// The numbers of a sample's texts.
@@ -72,6 +80,7 @@ impl Default for Names {
             texts,
             gpus: Ids::default(),
             labels: Ids::default(),
+            last: Last::default(),
         }
     }
 }
@@ -79,6 +88,28 @@ impl Default for Names {
 impl Names {
     /// Numbers for a sample's texts.
     pub(crate) fn ids(&mut self, sample: &Sample<'_>) -> SampleIds {
+        let texts = [
+            sample.host,
+            sample.gpu,
+            sample.mig_instance,
+            sample.mig_profile,
+            sample.model,
+            sample.namespace,
+        ];
+        if let Some(ids) = self.last.ids
+            && self.last.texts == texts
+        {
+            return ids;
+        }
+        for (known, text) in self.last.texts.iter_mut().zip(texts) {
+            text.clone_into(known);
+        }
+        let ids = self.new_ids(sample);
+        self.last.ids = Some(ids);
+        ids
+    }
+
+    fn new_ids(&mut self, sample: &Sample<'_>) -> SampleIds {
         let gpu = (self.text_id(sample.host), self.text_id(sample.gpu));
         let labels = LabelIds {
             profile: self.text_id(sample.mig_profile),

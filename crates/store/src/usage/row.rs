@@ -71,16 +71,13 @@ impl HourRow {
         self.activity.0[0]
     }
 
-    /// Notes a sample at that second of the hour.
-    pub(crate) fn mark(&mut self, second: i64) {
-        self.first = self.first.min(second);
-        self.last = self.last.max(second);
-        self.minutes |= 1 << (second - self.key.hour * HOUR_SECONDS).div_euclid(60).clamp(0, 59);
-    }
-
-    /// The month that it belongs to, `2026-10` (UTC).
-    pub(crate) fn month(&self) -> String {
-        month_of(self.key.hour)
+    /// Notes samples from one second of the hour to another, both included.
+    pub(crate) fn mark(&mut self, first: i64, last: i64) {
+        self.first = self.first.min(first);
+        self.last = self.last.max(last);
+        let minute = |second: i64| (second - self.key.hour * HOUR_SECONDS).div_euclid(60).clamp(0, 59);
+        let up_to_last = u64::MAX >> (63 - minute(last));
+        self.minutes |= up_to_last & (u64::MAX << minute(first));
     }
 
     fn observed_seconds(&self) -> u64 {
@@ -149,8 +146,8 @@ pub(crate) mod tests {
             hour: 0,
         };
         let mut row = HourRow::unknown(key);
-        row.mark(first);
-        row.mark(last);
+        row.mark(first, first);
+        row.mark(last, last);
         row.activity.add(0.5, seconds);
         row.activity_metric = Some(ActivityMetric::GrEngine);
         row
@@ -162,6 +159,16 @@ pub(crate) mod tests {
         let at = |text: &str| text.parse::<jiff::Timestamp>().unwrap().as_second() / HOUR_SECONDS;
         assert_eq!(month_of(at("2026-10-31T23:00:00Z")), "2026-10");
         assert_eq!(month_of(at("2026-11-01T00:00:00Z")), "2026-11");
+    }
+
+    #[test]
+    fn marks_are_minutes() {
+        let mut all = row(0, 0, 0);
+        all.mark(0, 3599);
+        assert_eq!((all.minutes, all.first, all.last), ((1 << 60) - 1, 0, 3599));
+        let mut some = row(120, 120, 0);
+        some.mark(3540, 3599);
+        assert_eq!(some.minutes, 1 << 2 | 1 << 59);
     }
 
     #[test]

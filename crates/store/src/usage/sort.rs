@@ -13,8 +13,8 @@ use super::reading::{Activity, Reading};
 use crate::error::StoreError;
 use crate::format::Sample;
 
-/// Samples kept in memory: about 64 MiB.
-const RUN_POINTS: usize = 1 << 20;
+/// Samples kept in memory: 32 MiB.
+const RUN_POINTS: usize = 1 << 19;
 
 /// A sample with numbers instead of texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -268,6 +268,11 @@ mod tests {
     use crate::usage::reading::tests::readings;
     use crate::usage::tests::sample;
     use proptest::prelude::*;
+
+    #[test]
+    fn a_run_is_as_large_as_it_says() {
+        assert!(RUN_POINTS * size_of::<Point>() <= 32 << 20, "{}", size_of::<Point>());
+    }
 
     #[test]
     fn metrics_are_numbered_in_their_order() {

@@ -305,19 +305,19 @@ fn real_logs_end_to_end() {
 /// A DCGM file of scrapes: GPU, second, percent.
 fn scrapes(samples: &[(u8, i64, u8)]) -> String {
     let line = |(gpu, second, percent): &(u8, i64, u8)| {
-        let stamp = (1_793_440_800 + second) * 1000;
+        let stamp = (1_793_484_000 + second) * 1000;
         format!("DCGM_FI_DEV_GPU_UTIL{{gpu=\"{gpu}\",Hostname=\"n\"}} {percent} {stamp}\n")
     };
     samples.iter().map(line).collect()
 }
 
 fn samples() -> impl Strategy<Value = Vec<(u8, i64, u8)>> {
-    // Six hours around the end of a month.
-    prop::collection::vec((0..3_u8, 0..21_600_i64, 0..=100_u8), 1..60)
+    // Four hours around the end of a month.
+    prop::collection::vec((0..3_u8, 0..14_400_i64, 0..=100_u8), 1..60)
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(10))]
+    #![proptest_config(ProptestConfig::with_cases(8))]
 
     /// In one load neither the order of files nor the way samples are spread over them matters.
     #[test]
@@ -341,7 +341,7 @@ proptest! {
 
     /// Loads that share no hour can come in any order, and again.
     #[test]
-    fn separate_loads(samples in samples(), order in Just((0..6_i64).collect::<Vec<_>>()).prop_shuffle()) {
+    fn separate_loads(samples in samples(), order in Just((0..4_i64).collect::<Vec<_>>()).prop_shuffle()) {
         let hour = |h: i64| samples.iter().copied().filter(|s| s.1 / 3600 == h).collect::<Vec<_>>();
         let load = |order: &[i64]| {
             let lab = Lab::new();
@@ -354,6 +354,6 @@ proptest! {
             lab.rows()
         };
         let again: Vec<i64> = order.iter().chain(&order).copied().collect();
-        prop_assert_eq!(load(&again), load(&[0, 1, 2, 3, 4, 5]));
+        prop_assert_eq!(load(&again), load(&[0, 1, 2, 3]));
     }
 }

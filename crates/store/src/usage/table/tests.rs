@@ -33,7 +33,7 @@ pub(crate) fn row(hour: i64) -> impl Strategy<Value = HourRow> {
                 power_max_milliwatts: numbers[2],
                 ..HourRow::unknown(key)
             };
-            row.mark(hour * HOUR_SECONDS + first);
+            row.mark(hour * HOUR_SECONDS + first, hour * HOUR_SECONDS + first);
             row
         },
     )
