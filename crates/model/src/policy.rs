@@ -388,6 +388,17 @@ impl Policy {
         Settings(table)
     }
 
+    /// Every holiday calendar that the policy names.
+    pub fn calendars(&self) -> BTreeSet<CalendarName> {
+        let general = self.section("calendar").text("holidays").to_owned();
+        let general = (!general.is_empty()).then(|| CalendarName::from(general));
+        let owners = self.team.values().chain(self.environment.values());
+        owners
+            .filter_map(|rules| rules.holidays.clone())
+            .chain(general)
+            .collect()
+    }
+
     /// Rules of a team.
     pub fn team(&self, team: &Team) -> Option<&OwnerRules> {
         self.team.get(team)
@@ -464,6 +475,16 @@ mod tests {
         assert!(error("[team.a.lever.nothing]\nx = 1").contains("unknown lever"));
         assert!(error("[environment.prod.lever.idle]\nx = 1").contains("unknown key"));
         assert!(error("load = 3").contains("must be a section"));
+    }
+
+    #[test]
+    fn calendars_are_all_that_are_named() {
+        let policy =
+            parse("[calendar]\nholidays = \"DE-BE\"\n[team.a]\nholidays = \"DE-SN\"\n[team.b]\nholidays = \"DE-BE\"\n")
+                .unwrap();
+        let names: Vec<String> = policy.calendars().iter().map(ToString::to_string).collect();
+        assert_eq!(names, ["DE-BE", "DE-SN"]);
+        assert!(parse("").unwrap().calendars().is_empty());
     }
 
     #[test]

@@ -145,7 +145,8 @@ fn read_rows<T>(
     warnings: &mut Vec<String>,
 ) -> Result<Vec<T>, StoreError> {
     let path = dir.join(name);
-    if !path.exists() {
+    // An empty file is what an editor leaves behind; it says as much as none.
+    if std::fs::metadata(&path).map_or(true, |m| m.len() == 0) {
         return Ok(Vec::new());
     }
     let mut input = Input::open(&path)?;
@@ -249,8 +250,10 @@ fn offer(fields: &Fields<'_>) -> Result<Offer, Fault> {
 
 /// A calendar that nobody wrote down would silently mean no holidays.
 fn refuse_unknown_calendars(policy: &Policy, workloads: &Workloads, calendars: &Calendars) -> Result<(), StoreError> {
-    let named = policy.section("calendar").text("holidays").to_owned();
-    let from_policy = std::iter::once(("policy.toml", named)).filter(|(_, n)| !n.is_empty());
+    let from_policy = policy
+        .calendars()
+        .into_iter()
+        .map(|name| ("policy.toml", name.to_string()));
     let of_workloads = workloads
         .workload
         .iter()
@@ -269,6 +272,7 @@ fn refuse_unknown_calendars(policy: &Policy, workloads: &Workloads, calendars: &
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn dir(files: &[(&str, &str)]) -> tempfile::TempDir {
         let dir = tempfile::tempdir().unwrap();
@@ -345,11 +349,13 @@ mod tests {
             "{}",
             config.warnings[0]
         );
-        let error = read(&[("policy.toml", "[calendar]\nholidays = \"XX\"\n")]).unwrap_err();
-        assert!(
-            error.contains("no holiday calendar `XX`") && error.contains("hint:"),
-            "{error}"
-        );
+        for policy in ["[calendar]\nholidays = \"XX\"\n", "[team.vision]\nholidays = \"XX\"\n"] {
+            let error = read(&[("policy.toml", policy)]).unwrap_err();
+            assert!(
+                error.contains("no holiday calendar `XX`") && error.contains("hint:"),
+                "{error}"
+            );
+        }
     }
 
     #[test]
@@ -361,5 +367,28 @@ mod tests {
         );
         let error = read(&[("policy.toml", "[load]\nmax = 1\n")]).unwrap_err();
         assert!(error.contains("unknown key `max`"), "{error}");
+    }
+
+    #[test]
+    fn an_empty_file_says_nothing_and_a_byte_order_mark_is_no_column() {
+        let config = read(&[("offers.csv", ""), ("hosts.csv", "\u{feff}host,resource_id\r\na,b\r\n")]).unwrap();
+        assert_eq!((config.offers.len(), config.hosts.len()), (0, 1));
+        assert!(config.warnings.is_empty(), "{:?}", config.warnings);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        /// Any text in any file is a configuration, warnings or an error: never a panic.
+        #[test]
+        fn any_text_in_any_file(name in prop::sample::select(&FILES[..]), header in any::<bool>(), text in "[a-z0-9=,.\\[\\]\"\n -]{0,120}") {
+            let known = match name {
+                "hosts.csv" => "host,resource_id\n",
+                "holidays.csv" => "calendar,date,name\n",
+                "offers.csv" => "provider,region,zone,sku,accelerator,count,market,payment,price_per_hour,price_basis,currency,as_of,source\n",
+                _ => "",
+            };
+            let _ = read(&[(name, &format!("{}{text}", if header { known } else { "" }))]);
+        }
     }
 }

@@ -114,58 +114,92 @@ pub fn join(rows: &[HostRow], billed: &[Billed], observed: &[Observed]) -> Joine
 struct Resources<'a> {
     by_hosts_csv: Index<'a>,
     by_name: Index<'a>,
+    /// By the first label of names that are private DNS names.
+    by_label: Index<'a>,
     by_id: Index<'a>,
+    by_scale_set: Index<'a>,
     gpus: BTreeMap<&'a str, i64>,
 }
 
 impl<'a> Resources<'a> {
-    fn new(rows: &'a [HostRow], billed: &'a [Billed]) -> Self {
-        let known: BTreeMap<&str, &str> = billed
-            .iter()
-            .map(|b| (b.resource_id.as_str(), b.resource_id.as_str()))
-            .collect();
-        let mut by_hosts_csv = Index::new();
+    fn new(rows: &[HostRow], billed: &'a [Billed]) -> Self {
+        let mut all = Self {
+            by_hosts_csv: Index::new(),
+            by_name: Index::new(),
+            by_label: Index::new(),
+            by_id: Index::new(),
+            by_scale_set: Index::new(),
+            gpus: billed.iter().map(|b| (b.resource_id.as_str(), b.gpus.max(1))).collect(),
+        };
+        billed.iter().for_each(|resource| all.add(resource));
         for row in rows {
             // The short form of an id (`i-0abc`) is what people write down; bills may hold the ARN.
-            let full = known.get(row.resource_id.as_str()).copied();
-            let id = full.or_else(|| {
-                billed
-                    .iter()
-                    .map(|b| b.resource_id.as_str())
-                    .find(|id| last_part(id) == row.resource_id)
-            });
-            if let Some(id) = id {
-                by_hosts_csv.entry(row.host.to_lowercase()).or_default().insert(id);
+            let full = all
+                .gpus
+                .get_key_value(row.resource_id.as_str())
+                .map(|(id, _)| BTreeSet::from([*id]));
+            let ids = full.or_else(|| all.by_id.get(&row.resource_id.to_lowercase()).cloned());
+            let known = all.by_hosts_csv.entry(row.host.trim().to_lowercase()).or_default();
+            known.extend(ids.unwrap_or_default());
+        }
+        // A row for a resource that is not billed says nothing.
+        all.by_hosts_csv.retain(|_, ids| !ids.is_empty());
+        all
+    }
+
+    fn add(&mut self, resource: &'a Billed) {
+        let id = resource.resource_id.as_str();
+        let mut note = |index: fn(&mut Self) -> &mut Index<'a>, name: &str| {
+            index(self).entry(name.to_owned()).or_default().insert(id);
+        };
+        for name in [&resource.resource_name, &resource.name_tag].into_iter().flatten() {
+            let name = name.trim().to_lowercase();
+            note(|all| &mut all.by_name, &name);
+            if let Some((label, _)) = name.split_once('.') {
+                note(|all| &mut all.by_label, label);
             }
         }
-        let (mut by_name, mut by_id) = (Index::new(), Index::new());
-        for resource in billed {
-            let id = resource.resource_id.as_str();
-            for name in [&resource.resource_name, &resource.name_tag].into_iter().flatten() {
-                by_name.entry(name.trim().to_lowercase()).or_default().insert(id);
-            }
-            by_id.entry(last_part(id).to_lowercase()).or_default().insert(id);
-        }
-        let gpus = billed.iter().map(|b| (b.resource_id.as_str(), b.gpus.max(1))).collect();
-        Self {
-            by_hosts_csv,
-            by_name,
-            by_id,
-            gpus,
+        let id = id.to_lowercase();
+        note(|all| &mut all.by_id, last_part(&id));
+        if let Some(node) = scale_set_part(&id) {
+            note(|all| &mut all.by_scale_set, &node);
         }
     }
 
     fn find(&self, gpu: &Observed) -> Outcome<'a> {
         let host = gpu.host.trim().to_lowercase();
-        let label = host.split('.').next().unwrap_or_default().to_owned();
-        let uuid = gpu.gpu.to_lowercase();
-        let rules: [(&Index<'a>, &str, &'static str); 6] = [
+        // An index such as `0` names no GPU outside its host.
+        let is_index = gpu.gpu.bytes().all(|b| b.is_ascii_digit());
+        let uuid = if is_index {
+            String::new()
+        } else {
+            gpu.gpu.trim().to_lowercase()
+        };
+        let (label, is_long) = host
+            .split_once('.')
+            .map_or((host.as_str(), false), |(label, _)| (label, true));
+        // Only one side may be cut to its first label: `web.prod` is not `web.dev`.
+        let cut = if is_long { "" } else { label };
+        let (scale_set, instance) = scale_set_node(label).unwrap_or_default();
+        let rules: [(&Index<'a>, &str, &'static str); 10] = [
             (&self.by_hosts_csv, &uuid, "hosts.csv by GPU"),
             (&self.by_hosts_csv, &host, "hosts.csv"),
+            (
+                &self.by_hosts_csv,
+                label,
+                "hosts.csv by the first label of the private DNS name",
+            ),
             (&self.by_name, &host, "ResourceName or Name tag"),
             (&self.by_id, &host, "ResourceId"),
-            (&self.by_name, &label, "first label of the private DNS name"),
-            (&self.by_id, &label, "ResourceId in the private DNS name"),
+            (&self.by_name, label, "first label of the private DNS name"),
+            (&self.by_label, cut, "first label of the private DNS name"),
+            (&self.by_id, label, "ResourceId in the private DNS name"),
+            (
+                &self.by_scale_set,
+                &instance,
+                "instance of a scale set in the node name",
+            ),
+            (&self.by_scale_set, &scale_set, "scale set in the node name"),
         ];
         let hit = rules.iter().find_map(|(index, name, evidence)| {
             let ids = if name.is_empty() { None } else { index.get(*name) }?;
@@ -181,6 +215,25 @@ impl<'a> Resources<'a> {
     }
 }
 
+/// Azure names the nodes of a scale set after it: `aks-gpu-12345678-vmss00000a` is instance 10 of `aks-gpu-12345678-vmss`.
+/// Gives the names under which [`scale_set_part`] knows the set and the instance.
+fn scale_set_node(label: &str) -> Option<(String, String)> {
+    const DIGITS: usize = 6;
+    let at = label.len().checked_sub(DIGITS)?;
+    let (set, number) = label.split_at_checked(at)?;
+    let number = u32::from_str_radix(number, 36).ok().filter(|_| set.ends_with("vmss"))?;
+    Some((set.to_owned(), format!("{set}/{number}")))
+}
+
+/// `SET` of a scale set's id and `SET/INSTANCE` of an instance's id, in lower case.
+fn scale_set_part(id: &str) -> Option<String> {
+    let (_, rest) = id.split_once("/virtualmachinescalesets/")?;
+    match rest.split_once("/virtualmachines/") {
+        Some((set, instance)) => Some(format!("{set}/{instance}")),
+        None => Some(rest.to_owned()),
+    }
+}
+
 /// The part of an id after the last slash: `i-0abc` of an ARN, the name of an Azure or GCP resource.
 fn last_part(id: &str) -> &str {
     id.rsplit('/').next().unwrap_or(id)
@@ -189,6 +242,7 @@ fn last_part(id: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn billed(id: &str, name: Option<&str>, tag: Option<&str>) -> Billed {
         Billed {
@@ -271,5 +325,110 @@ mod tests {
             Err(1),
             "a row of hosts.csv for a resource that is not billed"
         );
+    }
+
+    #[test]
+    fn nodes_of_a_scale_set() {
+        let set = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/virtualMachineScaleSets/aks-gpu-12345678-vmss";
+        let one = |host: &str, billed: &[Billed]| {
+            let gpu = Observed {
+                host: host.into(),
+                gpu: "0".into(),
+            };
+            join(&[], billed, &[gpu])
+                .matched()
+                .first()
+                .map(|m| (m.resource_id.clone(), m.evidence))
+        };
+        let whole = [billed(set, None, None)];
+        let found = one("aks-gpu-12345678-vmss00000a", &whole);
+        assert_eq!(found, Some((set.to_owned(), "scale set in the node name")));
+        let instances = [0, 10].map(|n| billed(&format!("{set}/virtualMachines/{n}"), None, None));
+        let id = |host: &str| one(host, &instances).map(|(id, _)| id);
+        assert_eq!(
+            id("aks-gpu-12345678-vmss00000a"),
+            Some(instances[1].resource_id.clone())
+        );
+        assert_eq!(
+            id("aks-gpu-12345678-vmss000000.internal"),
+            Some(instances[0].resource_id.clone())
+        );
+        assert_eq!(id("aks-gpu-12345678-vmss000003"), None);
+        assert_eq!(id("aks-cpu-12345678-vmss000000"), None);
+        assert_eq!(scale_set_node("vmss"), None);
+        assert_eq!(scale_set_node("übergrößévmss"), None);
+    }
+
+    #[test]
+    fn only_one_side_is_cut_to_its_first_label() {
+        let resources = [
+            billed("i-1", Some("ip-10-0-0-1.ec2.internal"), None),
+            billed("i-2", Some("web.prod"), None),
+        ];
+        let id = |host: &str| {
+            let gpu = Observed {
+                host: host.into(),
+                gpu: "GPU-1".into(),
+            };
+            join(&[], &resources, &[gpu])
+                .matched()
+                .first()
+                .map(|m| m.resource_id.clone())
+        };
+        assert_eq!(id("ip-10-0-0-1"), Some("i-1".into()));
+        assert_eq!(id("ip-10-0-0-1.ec2.internal"), Some("i-1".into()));
+        assert_eq!(id("web.dev"), None);
+        assert_eq!(id("WEB.PROD"), Some("i-2".into()));
+    }
+
+    #[test]
+    fn hosts_csv_knows_short_names_and_no_bare_index() {
+        assert_eq!(
+            find(&[("node7", "i-0def")], "node7.cluster.internal", "0").map(|r| r.0),
+            Ok("i-0def".into())
+        );
+        assert_eq!(find(&[("0", "i-0def")], "elsewhere", "0"), Err(1));
+        assert_eq!(
+            find(&[("gpu-1", "I-0DEF")], "elsewhere", "GPU-1").map(|r| r.0),
+            Ok("i-0def".into())
+        );
+    }
+
+    proptest! {
+        /// Every GPU is matched, unmatched or ambiguous, once; a match is a billed resource; the order of input does not matter.
+        #[test]
+        fn each_gpu_has_one_outcome(
+            names in prop::collection::vec(("[ab]{1,2}(\\.x)?", "[ab]{1,2}"), 0..8),
+            hosts in prop::collection::btree_set(("[abAB]{1,2}(\\.x)?", "[01]"), 0..8),
+            rows in prop::collection::vec(("[ab]{1,2}", 0..8_usize), 0..3),
+        ) {
+            let resources: Vec<Billed> = names.iter().enumerate().map(|(i, (name, tag))| billed(&format!("r/{i}"), Some(name), Some(tag))).collect();
+            let rows: Vec<HostRow> = rows.into_iter().map(|(host, i)| HostRow { host, resource_id: format!("r/{i}") }).collect();
+            let observed: Vec<Observed> = hosts.into_iter().map(|(host, gpu)| Observed { host, gpu }).collect();
+            let joined = join(&rows, &resources, &observed);
+            for gpu in &observed {
+                let matches = joined.matched().iter().filter(|m| m.host == gpu.host && m.gpu == gpu.gpu).collect::<Vec<_>>();
+                let unmatched = joined.unmatched.iter().filter(|u| *u == gpu).count();
+                let ambiguous = usize::from(joined.ambiguous.contains_key(&gpu.host));
+                prop_assert_eq!(matches.len() + unmatched + ambiguous, 1);
+                for found in &matches {
+                    prop_assert!(resources.iter().any(|r| r.resource_id == found.resource_id));
+                }
+                // By brute force: a full name that one resource has, and no row of hosts.csv, is that resource.
+                let host = gpu.host.to_lowercase();
+                let is_named = |r: &&Billed| [&r.resource_name, &r.name_tag].iter().any(|n| n.as_deref() == Some(&host));
+                let named: Vec<_> = resources.iter().filter(is_named).collect();
+                let label = host.split('.').next().unwrap_or_default();
+                if !rows.iter().any(|r| r.host == host || r.host == label) && !named.is_empty() {
+                    let want = if named.len() == 1 { Some(&named[0].resource_id) } else { None };
+                    prop_assert_eq!(matches.first().map(|m| &m.resource_id), want);
+                }
+            }
+            let mut backwards = (rows, resources, observed);
+            backwards.0.reverse();
+            backwards.1.reverse();
+            backwards.2.reverse();
+            prop_assert_eq!(join(&backwards.0, &backwards.1, &backwards.2), joined);
+        }
     }
 }
