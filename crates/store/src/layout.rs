@@ -218,7 +218,7 @@ fn check_schema(text: &[u8], path: &Path) -> Result<(), StoreError> {
     let hint = if found > SCHEMA_VERSION {
         "a newer Lowwater wrote it: use that one, or another data directory"
     } else {
-        "`lowwater migrate` moves it up"
+        "an older Lowwater wrote it: load the files again into another data directory"
     };
     Err(StoreError::Refused {
         what: format!(

@@ -65,8 +65,17 @@ pub fn check(tree: &Tree) -> Vec<Finding> {
     REGISTRIES.iter().flat_map(|registry| check_one(tree, registry)).collect()
 }
 
+/// Every command of the program.
+pub fn commands(tree: &Tree) -> Vec<&str> {
+    entries(code_of(tree, "crates/app/src/cli.rs"), "commands")
+}
+
+fn code_of<'a>(tree: &'a Tree, path: &str) -> &'a str {
+    tree.rust.iter().find(|f| f.path == path).map_or("", |f| f.code.as_str())
+}
+
 fn check_one(tree: &Tree, registry: &Registry) -> Vec<Finding> {
-    let code = tree.rust.iter().find(|f| f.path == registry.list).map_or("", |f| f.code.as_str());
+    let code = code_of(tree, registry.list);
     let entries = entries(code, registry.list_macro);
     let page = tree.file(registry.page).map_or("", |f| f.text.as_str());
     let mut found = Vec::new();

@@ -146,7 +146,7 @@ fn other_versions_and_damage_are_told_apart() {
     let newer = said(r#"{"schema": 2, "unknown": true}"#);
     assert_eq!(newer.exit_code(), 4);
     assert!(newer.to_string().contains("schema version 2") && newer.to_string().contains("newer Lowwater"));
-    assert!(said(r#"{"schema": 0}"#).to_string().contains("lowwater migrate"));
+    assert!(said(r#"{"schema": 0}"#).to_string().contains("older Lowwater"));
     let damaged = said(r#"{"schema": 1, "bil"#);
     assert_eq!(damaged.exit_code(), 3);
     assert!(damaged.to_string().contains("damaged"));
