@@ -56,7 +56,7 @@ macro_rules! checks {
 }
 
 checks! {
-    dependencies, directions, grain, hints, leaks, links, manifests, markers, money, names, prints, registries, sizes, skips, strays,
+    dependencies, directions, grain, hints, leaks, links, map, manifests, markers, money, names, prints, registries, sizes, skips, strays,
     unwraps,
 }
 
