@@ -95,7 +95,12 @@ impl Settings {
         let data = args.data.clone().or_else(|| set(&env.data).map(PathBuf::from));
         let dumb = env.term.as_ref().is_some_and(|t| t == "dumb");
         let columns = set(&env.columns).and_then(|c| c.to_str()?.parse().ok());
-        let width = env.terminal_width.map(usize::from).or(columns).unwrap_or(PLAIN_WIDTH);
+        let width = env
+            .terminal_width
+            .map(usize::from)
+            .filter(|w| *w > 0)
+            .or(columns)
+            .unwrap_or(PLAIN_WIDTH);
         Self {
             data: data.unwrap_or_else(|| DEFAULT_DATA.into()),
             data_given: args.data.is_some(),
@@ -224,6 +229,7 @@ mod tests {
         };
         assert_eq!(width(Some(140), Some("80")), 140);
         assert_eq!(width(None, Some("80")), 80);
+        assert_eq!(width(Some(0), Some("80")), 80, "a terminal that does not know");
         assert_eq!(width(None, Some("wide")), PLAIN_WIDTH);
         assert_eq!(width(None, None), PLAIN_WIDTH);
         assert_eq!((width(Some(20), None), width(Some(999), None)), (60, 200));

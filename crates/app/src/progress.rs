@@ -13,6 +13,9 @@ use crate::error::AppError;
 /// Set by Ctrl-C; a second one ends the program at once.
 static STOP: AtomicBool = AtomicBool::new(false);
 
+/// Characters of the name of a step.
+const MESSAGE: usize = 36;
+
 /// Exit code after Ctrl-C, as shells expect.
 const STOPPED: i32 = 130;
 
@@ -53,14 +56,25 @@ impl Watch {
 }
 
 fn style() -> ProgressStyle {
-    ProgressStyle::with_template("{spinner} {msg:28!} {bar:30} {binary_bytes:>11} of {binary_total_bytes}  {eta}")
+    ProgressStyle::with_template("{spinner} {msg:36} {bar:30} {percent:>3} %  {elapsed}")
         .unwrap_or_else(|_| ProgressStyle::default_bar())
+}
+
+/// The end of a step's name: of a long path that is the file.
+fn fitted(what: &str) -> String {
+    let length = what.chars().count();
+    if length <= MESSAGE {
+        return what.to_owned();
+    }
+    let end: String = what.chars().skip(length - MESSAGE + 1).collect();
+    format!("…{end}")
 }
 
 impl Progress for Watch {
     fn at(&self, what: &str, done: u64, total: u64) {
-        if self.bar.message() != what {
-            self.bar.set_message(what.to_owned());
+        let message = fitted(what);
+        if self.bar.message() != message {
+            self.bar.set_message(message);
         }
         self.bar.set_length(total);
         self.bar.set_position(done);
@@ -74,5 +88,18 @@ impl Progress for Watch {
 impl Drop for Watch {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_long_path_the_file_is_shown() {
+        assert_eq!(fitted("looking at files"), "looking at files");
+        let path = "lowwater-data/demo/bills/aws/2026-10.parquet";
+        assert_eq!(fitted(path), "…data/demo/bills/aws/2026-10.parquet");
+        assert_eq!(fitted(path).chars().count(), MESSAGE);
     }
 }

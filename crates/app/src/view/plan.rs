@@ -161,7 +161,7 @@ impl PlanView<'_> {
             Column::number("#"),
             Column::text("step").optional(1),
             Column::text("what to do").at_least(28),
-            Column::text("workload").optional(5),
+            Column::text("workload").at_least(21).optional(5),
             Column::number(format!("cash a month ({currency})")),
             Column::number(format!("freed ({currency})")).optional(3),
             Column::text("risk").optional(4),

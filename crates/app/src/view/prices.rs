@@ -193,14 +193,14 @@ fn best(facts: &Facts, place: &Place, cost: Money, day: Date) -> Vec<PriceRow> {
 impl View for Prices {
     fn screen(&self) -> Screen {
         let mut table = Table::new([
-            Column::text("SKU"),
+            Column::text("SKU").at_least(24),
             Column::text("where"),
             Column::text("market"),
             Column::number(format!("an hour ({})", self.currency)),
-            Column::text("basis and age"),
+            Column::text("basis and age").at_least(12),
             Column::text("as of").optional(2),
-            Column::text("source").optional(1),
-            Column::number(format!("cost ({})", self.currency)).optional(3),
+            Column::text("source").at_least(24).optional(3),
+            Column::number(format!("cost ({})", self.currency)).optional(1),
         ]);
         for row in &self.rows {
             table.row([

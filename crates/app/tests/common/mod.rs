@@ -28,6 +28,7 @@ pub fn program(dir: &Path, args: &[&str]) -> Command {
 }
 
 /// Runs it to its end.
+#[allow(dead_code, reason = "each test file uses its own part")]
 pub fn run(dir: &Path, args: &[&str]) -> Run {
     finish(program(dir, args))
 }
