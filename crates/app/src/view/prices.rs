@@ -197,7 +197,7 @@ impl View for Prices {
             Column::text("where"),
             Column::text("market"),
             Column::number(format!("an hour ({})", self.currency)),
-            Column::text("basis and age").at_least(12),
+            Column::text("basis and age"),
             Column::text("as of").optional(2),
             Column::text("source").at_least(24).optional(3),
             Column::number(format!("cost ({})", self.currency)).optional(1),
