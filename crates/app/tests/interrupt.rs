@@ -38,7 +38,7 @@ fn ctrl_c_leaves_the_old_state() {
     );
     let start = Instant::now();
     while child.try_wait().unwrap().is_none() {
-        assert!(start.elapsed() < Duration::from_secs(60), "does not stop");
+        assert!(start.elapsed() < Duration::from_mins(1), "does not stop");
         std::thread::sleep(Duration::from_millis(20));
     }
     let output = child.wait_with_output().unwrap();

@@ -131,7 +131,9 @@ impl<'a> Resources<'a> {
             by_scale_set: Index::new(),
             gpus: billed.iter().map(|b| (b.resource_id.as_str(), b.gpus.max(1))).collect(),
         };
-        billed.iter().for_each(|resource| all.add(resource));
+        for resource in billed {
+            all.add(resource);
+        }
         for row in rows {
             // The short form of an id (`i-0abc`) is what people write down; bills may hold the ARN.
             let full = all
