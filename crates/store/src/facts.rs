@@ -216,7 +216,7 @@ impl Store {
             joined_gpu_cost: resources.iter().filter(|r| r.gpus > 0.0).filter(seen).map(cost).sum(),
             days: (period.seconds() / DAY_SECONDS) as u32,
             days_with_charges: days.iter().next().and_then(|r| r.int("days")).unwrap_or(0) as u32,
-            bill_until: newest("gpu_hours", "x_Hour")?,
+            bill_until: self.newest_charge()?.and_then(|s| Timestamp::from_second(s).ok()),
             metrics_until: newest("usage", "x_Hour")?,
             warnings: self.notes(),
         })

@@ -149,6 +149,8 @@ pub struct Report {
     pub stored: Money,
     /// The file's own total where the report covers whole exports: stored plus what twelve digits could not hold.
     pub exact: Option<ExactSum>,
+    /// Are any GPUs joined to billed resources? Without, idle cost is unknown and its zeros mean nothing.
+    pub idle_known: bool,
     /// Money that stands out, whatever the dimensions.
     pub lines: Lines,
     /// GPU figures.
@@ -232,6 +234,7 @@ impl Store {
             rows,
             stored,
             exact,
+            idle_known: !self.joined()?.matched().is_empty(),
             lines: figures.lines,
             gpu: self.gpu_figures(&figures, metric, &filter)?,
             days: figures.days,

@@ -316,6 +316,7 @@ mod tests {
             rows: values.iter().map(row).collect(),
             stored: exact.stored(),
             exact: Some(exact),
+            idle_known: true,
             lines: Lines {
                 idle: Money::whole(2),
                 ..Lines::default()

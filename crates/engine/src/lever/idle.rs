@@ -243,6 +243,14 @@ impl<'a> Look<'a> {
 
     fn numbers(&self, stop: &Change) -> BTreeMap<String, Estimate> {
         let mut numbers = evidence::at_stake(self.so_far, stop);
+        // The change is looked at over the window only: a month is scaled from its hours, not from those of the period.
+        let facts = self.so_far.facts();
+        let seen = Spans::of(self.window).intersect(&Spans::of(facts.period)).hours();
+        if seen > 0.0 {
+            for amount in numbers.values_mut() {
+                *amount = amount.scaled(facts.period.hours() / seen).rounded();
+            }
+        }
         numbers.insert("hours_observed".into(), Estimate::new(self.seen.observed as f64));
         numbers.insert("hours_in_window".into(), Estimate::new(self.seen.hours as f64));
         numbers

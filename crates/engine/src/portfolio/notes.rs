@@ -1,18 +1,21 @@
 //! What a reader must know before trusting the numbers.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use lowwater_model::change::Change;
-use lowwater_model::charge::CostMetric;
-use lowwater_model::facts::Facts;
+use lowwater_model::charge::{CostMetric, Spread};
+use lowwater_model::facts::{CostRun, Facts, LineKind, Resource};
 use lowwater_model::id::Currency;
-use lowwater_model::money::Estimate;
+use lowwater_model::money::{Estimate, Money};
+use lowwater_model::period::{Hour, Period};
 use lowwater_model::plan::Step;
 use lowwater_model::policy::Policy;
+use lowwater_model::workload::Class;
 
 pub(super) fn of(facts: &Facts, policy: &Policy, steps: &[Step]) -> Vec<String> {
     let notes = [
         waiting(steps, &facts.currency),
+        idle_money(facts, steps),
         joined(facts, policy),
         days(facts),
         basis(facts),
@@ -41,6 +44,49 @@ fn waiting(steps: &[Step], currency: &Currency) -> Option<String> {
             cash(false).amount()
         )
     })
+}
+
+/// What idle hours cost, and how much of that the steps take: the rest is named, so that nobody looks for it in vain.
+fn idle_money(facts: &Facts, steps: &[Step]) -> Option<String> {
+    let mut by_class: BTreeMap<Class, Money> = BTreeMap::new();
+    for resource in &facts.resources {
+        *by_class.entry(resource.owner.class).or_default() += idle_cost(resource, facts.period);
+    }
+    let all: Money = by_class.values().sum();
+    let taken: Estimate = steps.iter().map(|s| s.saving.cash.p50 + s.saving.freed.p50).sum();
+    let mut classes: Vec<(Class, Money)> = by_class.into_iter().filter(|(_, cost)| *cost > Money::ZERO).collect();
+    classes.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
+    let list: Vec<String> = classes
+        .iter()
+        .map(|(class, cost)| format!("{class} {}", cost.fixed(2)))
+        .collect();
+    (all > Money::ZERO).then(|| {
+        format!(
+            "hours in which every GPU of a machine was idle cost {} {} in these days ({}); the steps take {:.2} of that, in \
+             cash and freed commitment; refusals say why not more, and only `idle` looks at classes other than development",
+            all.fixed(2),
+            facts.currency,
+            list.join(", "),
+            taken.amount()
+        )
+    })
+}
+
+/// Compute cost of the idle hours of a resource inside a period.
+fn idle_cost(resource: &Resource, period: Period) -> Money {
+    let range = period.hour_range();
+    let idle = |hour: i64| resource.usage.at(Hour(hour)).is_some_and(|usage| usage.idle);
+    let compute = resource
+        .lines
+        .iter()
+        .filter(|line| line.kind == LineKind::Compute && line.spread != Spread::Even);
+    let cost = |run: &CostRun| {
+        let hours = (run.start.0.max(range.start)..run.end().0.min(range.end))
+            .filter(|hour| idle(*hour))
+            .count();
+        run.cost.times(hours as i64)
+    };
+    compute.flat_map(|line| &line.runs).map(cost).sum()
 }
 
 fn joined(facts: &Facts, policy: &Policy) -> Option<String> {

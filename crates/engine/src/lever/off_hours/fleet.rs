@@ -26,6 +26,9 @@ pub(super) struct Fleet<'a> {
     members: Vec<&'a Resource>,
 }
 
+/// The first bin above a tenth of the memory: less is a driver and an empty context.
+const MEMORY_BIN: u8 = 2;
+
 /// Resource-hours of the replayed period outside the windows.
 #[derive(Debug, Default, PartialEq)]
 struct Outside {
@@ -209,6 +212,14 @@ impl<'a> Fleet<'a> {
                 outside.billed - outside.idle - outside.active
             ),
         ];
+        let holding = self.holding_memory(schedule);
+        if holding > 0 {
+            because.push(format!(
+                "{} held more than a tenth of a GPU's memory in hours that go: what is in it is lost at each stop, as with any \
+                 shutdown",
+                evidence::count(holding, "machine")
+            ));
+        }
         if let (Some(calendar), None) = (&self.key.holidays, &schedule.holidays) {
             because.push(format!(
                 "calendar {calendar} is not known: its holidays count as working days"
@@ -228,6 +239,17 @@ impl<'a> Fleet<'a> {
         prices.dedup();
         because.extend(prices);
         because
+    }
+
+    /// Machines that hold memory while idle outside the windows: a kernel or a model waits in it.
+    fn holding_memory(&self, schedule: &Schedule) -> usize {
+        let stopped = schedule.stopped(self.so_far.facts().period);
+        let holds = |usage: &HourUsage| usage.idle && usage.memory_max_bin.is_some_and(|bin| bin >= MEMORY_BIN);
+        let lost = |member: &&&Resource| {
+            let mut hours = member.usage.iter().filter(|(_, usage)| holds(usage));
+            hours.any(|(hour, _)| stopped.contains(hour.start_second()))
+        };
+        self.members.iter().filter(lost).count()
     }
 
     fn outside(&self, schedule: &Schedule) -> Outside {
