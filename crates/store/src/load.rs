@@ -36,6 +36,7 @@ use crate::layout::Layout;
 use crate::usage::{self, MetricsFile};
 
 pub use rejects::rejects;
+pub(crate) use write::parquet;
 
 /// What to do with a month that is already there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -187,14 +188,15 @@ fn load_within(
         changed |= any;
     }
     if !listing.metrics.is_empty() {
-        let files = listing
-            .metrics
-            .iter()
-            .map(metrics_file)
-            .collect::<Result<Vec<_>, _>>()?;
-        let reports = usage::ingest(files, request, policy, &mut transaction, progress)?;
-        changed |= !reports.is_empty();
+        let files = listing.metrics.iter().map(metrics_file).collect();
+        let (mut reports, any) = usage::ingest(files, request, policy, &mut transaction, progress)?;
+        if listing.bills.is_empty() {
+            // Else the bills tell of the files that are left out.
+            let told = |unit: &mut UnitReport| unit.warnings.extend(listing.warnings.iter().cloned());
+            reports.iter_mut().for_each(told);
+        }
         units.extend(reports);
+        changed |= any;
     }
     if progress.stop() {
         return Err(StoreError::Stopped);
@@ -244,12 +246,12 @@ fn load_bill(file: &Listed, bills: &mut Bills<'_>) -> Result<(), StoreError> {
     Ok(())
 }
 
-fn metrics_file(file: &Listed) -> Result<MetricsFile, StoreError> {
-    Ok(MetricsFile {
-        input: Input::open(&file.path)?,
+fn metrics_file(file: &Listed) -> MetricsFile {
+    MetricsFile {
+        path: file.path.clone(),
         format: file.format,
         sha256: file.sha256.clone(),
-    })
+    }
 }
 
 /// No progress, never stops.

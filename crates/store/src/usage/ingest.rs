@@ -4,6 +4,7 @@ mod rejects;
 mod sink;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
 use jiff::Timestamp;
@@ -20,10 +21,11 @@ use crate::input::Input;
 use crate::layout::{Transaction, UsageUnit};
 use crate::load::{Existing, LoadRequest, Progress, UnitReport};
 
-/// A file of metrics, opened and recognised.
+/// A file of metrics, recognised. It is opened when its turn comes: a directory may hold more files than a process may open.
+#[derive(Clone)]
 pub struct MetricsFile {
-    /// Its bytes.
-    pub input: Input,
+    /// Where.
+    pub path: PathBuf,
     /// What reads it.
     pub format: &'static Format,
     /// SHA-256 of its bytes, in hexadecimal.
@@ -32,20 +34,21 @@ pub struct MetricsFile {
 
 /// Merges files of metrics into the store within the caller's transaction. The order of files does not matter.
 ///
-/// A file that was loaded before, under the same options, changes nothing; where no file is new there is no report.
+/// A file that was loaded before, under the same options, changes nothing: where no file is new the answer is what holds them, and false.
 pub fn ingest(
     files: Vec<MetricsFile>,
     request: &LoadRequest,
     policy: &Policy,
     transaction: &mut Transaction,
     progress: &dyn Progress,
-) -> Result<Vec<UnitReport>, StoreError> {
+) -> Result<(Vec<UnitReport>, bool), StoreError> {
     let mut sources: BTreeMap<String, Vec<MetricsFile>> = BTreeMap::new();
     for file in files {
         let source = request.source.clone().unwrap_or_else(|| file.format.name.to_owned());
         sources.entry(source).or_default().push(file);
     }
     let mut reports = Vec::new();
+    let mut changed = false;
     for (source, files) in sources {
         let mut load = SourceLoad {
             replace: request.existing == Existing::Replace,
@@ -55,14 +58,18 @@ pub fn ingest(
             progress,
             seen: Seen::default(),
             inputs: BTreeSet::new(),
+            known: BTreeSet::new(),
         };
         if let Some((names, sorted)) = load.decode(files, request)? {
             load.seen.refuse_nonsense(&load.source, policy)?;
             let months = load.merge(&names, sorted)?;
             reports.extend(load.enter(months)?);
+            changed = true;
+        } else {
+            reports.extend(load.holders().map(report));
         }
     }
-    Ok(reports)
+    Ok((reports, changed))
 }
 
 /// All files of one source in one load.
@@ -75,9 +82,18 @@ struct SourceLoad<'a> {
     seen: Seen,
     /// Ids of the files that are new.
     inputs: BTreeSet<String>,
+    /// Ids of the files that are in the store.
+    known: BTreeSet<String>,
 }
 
 impl SourceLoad<'_> {
+    /// The units that hold the files of this load that were known.
+    fn holders(&self) -> impl Iterator<Item = &UsageUnit> {
+        let units = self.transaction.manifest.usage.values();
+        let holds = |unit: &&UsageUnit| unit.inputs.iter().any(|input| self.known.contains(input));
+        units.filter(move |unit| unit.source == self.source && holds(unit))
+    }
+
     /// Reads every file that is new; none where no file is.
     fn decode(
         &mut self,
@@ -91,13 +107,14 @@ impl SourceLoad<'_> {
         };
         let units = self.transaction.manifest.usage.values();
         let units = units.filter(|unit| unit.source == self.source && !self.replace);
-        let mut known: BTreeSet<String> = units.flat_map(|unit| unit.inputs.clone()).collect();
+        let stored: BTreeSet<String> = units.flat_map(|unit| unit.inputs.clone()).collect();
         let mut sorter = Sorter::new(&self.transaction.scratch()?);
-        for mut file in files {
+        for file in files {
             let id = input_id(&file.sha256, &options);
-            if known.insert(id.clone()) {
-                self.inputs.insert(id);
-                self.decode_one(&mut file, &options, &mut sorter)?;
+            if stored.contains(&id) {
+                self.known.insert(id);
+            } else if self.inputs.insert(id) {
+                self.decode_one(&file, &options, &mut sorter)?;
             }
         }
         Ok((!self.inputs.is_empty()).then(|| sorter.finish()))
@@ -105,15 +122,16 @@ impl SourceLoad<'_> {
 
     fn decode_one(
         &mut self,
-        file: &mut MetricsFile,
+        file: &MetricsFile,
         options: &MetricsOptions,
         sorter: &mut Sorter,
     ) -> Result<(), StoreError> {
+        let mut input = Input::open(&file.path)?;
+        let (name, size, counter) = (input.name().to_owned(), input.size(), input.counter());
         let Decode::Metrics(decode) = file.format.decode else {
             let what = format!("{} is no format of metrics", file.format.name);
-            return Err(InputError::new(file.input.name(), what).into());
+            return Err(InputError::new(name, what).into());
         };
-        let (name, size, counter) = (file.input.name().to_owned(), file.input.size(), file.input.counter());
         let before = self.seen.samples;
         let mut sink = Sink {
             sorter,
@@ -121,7 +139,7 @@ impl SourceLoad<'_> {
             progress: self.progress,
             tell: &|progress| progress.at(&name, counter.load(Ordering::Relaxed), size),
         };
-        decode(&mut file.input, options, &mut sink)?;
+        decode(&mut input, options, &mut sink)?;
         if self.seen.samples == before {
             self.seen.warnings.insert(format!("{name} holds no sample of a GPU"));
         }
@@ -170,16 +188,7 @@ impl SourceLoad<'_> {
                 rejects::write(&staged.path, &unit, &rejects)?;
                 unit.files.entry("rejects".into()).or_default().push(staged.name);
             }
-            reports.push(UnitReport {
-                kind: "usage",
-                source: unit.source.clone(),
-                account: String::new(),
-                month,
-                rows: unit.rows,
-                rejects: rejects.len() as u64,
-                totals: BTreeMap::new(),
-                warnings: self.seen.warnings.iter().cloned().collect(),
-            });
+            reports.push(report(&unit));
             self.transaction.manifest.usage.insert(unit.key(), unit);
         }
         Ok(reports)
@@ -223,6 +232,20 @@ impl SourceLoad<'_> {
             unit.files.insert("rejects".into(), rejects.clone());
         }
         unit
+    }
+}
+
+/// A unit as a load tells of it.
+fn report(unit: &UsageUnit) -> UnitReport {
+    UnitReport {
+        kind: "usage",
+        source: unit.source.clone(),
+        account: String::new(),
+        month: unit.month.clone(),
+        rows: unit.rows,
+        rejects: unit.rejects,
+        totals: BTreeMap::new(),
+        warnings: unit.warnings.clone(),
     }
 }
 

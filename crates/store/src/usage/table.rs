@@ -13,13 +13,13 @@ use datafusion::parquet::arrow::ArrowWriter;
 use datafusion::parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 use datafusion::parquet::arrow::arrow_writer::ArrowWriterOptions;
 use datafusion::parquet::basic::{Compression, ZstdLevel};
-use datafusion::parquet::errors::ParquetError;
 use datafusion::parquet::file::properties::WriterProperties;
 use lowwater_model::period::HOUR_SECONDS;
 use lowwater_model::usage::{ActivityMetric, BINS, Histogram};
 
 use super::row::{HourRow, Key};
 use crate::error::StoreError;
+use crate::load::parquet;
 use crate::schema::{self, activity_bin, memory_bin};
 
 const BATCH_ROWS: usize = 8192;
@@ -60,19 +60,19 @@ impl TableWriter {
     fn flush(&mut self) -> Result<(), StoreError> {
         let batch = batch(&self.rows, &self.source, &self.month)?;
         self.rows.clear();
-        self.writer.write(&batch).map_err(fault(&self.path))
+        self.writer.write(&batch).map_err(parquet(&self.path))
     }
 
     pub(crate) fn finish(mut self) -> Result<(), StoreError> {
         self.flush()?;
-        self.writer.close().map_err(fault(&self.path))?;
+        self.writer.close().map_err(parquet(&self.path))?;
         Ok(())
     }
 }
 
 /// A Parquet file with plain types and no schema of Arrow's own: so it is read fastest.
 pub(crate) fn writer(path: &Path, schema: SchemaRef) -> Result<ArrowWriter<File>, StoreError> {
-    let level = ZstdLevel::try_new(3).map_err(fault(path))?;
+    let level = ZstdLevel::try_new(3).map_err(parquet(path))?;
     let properties = WriterProperties::builder()
         .set_compression(Compression::ZSTD(level))
         .set_max_row_group_row_count(Some(GROUP_ROWS))
@@ -81,19 +81,7 @@ pub(crate) fn writer(path: &Path, schema: SchemaRef) -> Result<ArrowWriter<File>
         .with_properties(properties)
         .with_skip_arrow_metadata(true);
     let file = File::create(path).map_err(StoreError::io(path))?;
-    ArrowWriter::try_new_with_options(file, schema, options).map_err(fault(path))
-}
-
-/// A full disk is the file system's fault, all else ours.
-pub(crate) fn fault(path: &Path) -> impl Fn(ParquetError) -> StoreError {
-    let path = path.to_owned();
-    move |error| match error {
-        ParquetError::External(source) => match source.downcast::<std::io::Error>() {
-            Ok(source) => StoreError::io(&path)(*source),
-            Err(other) => StoreError::Query(format!("{}: {other}", path.display())),
-        },
-        other => StoreError::Query(format!("{}: {other}", path.display())),
-    }
+    ArrowWriter::try_new_with_options(file, schema, options).map_err(parquet(path))
 }
 
 /// Rows as columns, in the order of the schema.
@@ -189,8 +177,8 @@ impl TableReader {
 
 fn reader(path: &Path) -> Result<ParquetRecordBatchReader, StoreError> {
     let file = File::open(path).map_err(StoreError::io(path))?;
-    let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(fault(path))?;
-    builder.with_batch_size(BATCH_ROWS).build().map_err(fault(path))
+    let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(parquet(path))?;
+    builder.with_batch_size(BATCH_ROWS).build().map_err(parquet(path))
 }
 
 fn damaged(path: &Path, what: &str) -> StoreError {

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use datafusion::arrow::array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 
-use super::super::table::{fault, writer};
+use super::super::table::writer;
 use crate::error::StoreError;
 use crate::layout::UsageUnit;
-use crate::load::Reject;
+use crate::load::{Reject, parquet};
 use crate::schema;
 
 pub(super) fn write(path: &Path, unit: &UsageUnit, rejects: &[Reject]) -> Result<(), StoreError> {
@@ -28,7 +28,7 @@ pub(super) fn write(path: &Path, unit: &UsageUnit, rejects: &[Reject]) -> Result
     ];
     let batch = RecordBatch::try_new(schema::rejects(), columns)?;
     let mut writer = writer(path, schema::rejects())?;
-    writer.write(&batch).map_err(fault(path))?;
-    writer.close().map_err(fault(path))?;
+    writer.write(&batch).map_err(parquet(path))?;
+    writer.close().map_err(parquet(path))?;
     Ok(())
 }

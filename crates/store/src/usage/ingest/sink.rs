@@ -31,11 +31,11 @@ impl Seen {
         let all = self.samples + self.reject_count;
         let share = self.reject_count as f64 / all.max(1) as f64;
         if share > policy.section("load").float("max_reject_share") || self.reject_count > MAX_REJECTS as u64 {
-            let shown: Vec<String> = self.rejects.iter().take(SHOWN_REJECTS).map(told).collect();
+            let shown: Vec<String> = self.rejects.iter().take(SHOWN_REJECTS).map(Reject::line).collect();
             let what = format!(
-                "{} of {all} samples can't be read, the first of them:\n{}",
+                "{} of {all} samples can't be read, the first of them:\n  {}",
                 self.reject_count,
-                shown.join("\n")
+                shown.join("\n  ")
             );
             let hint = "is it the right --format? `load.max_reject_share` in policy.toml says how many may be bad";
             return Err(InputError::new(source, what).hint(hint).into());
@@ -48,24 +48,6 @@ impl Seen {
         }
         Ok(())
     }
-}
-
-/// A reject as a line of an error.
-fn told(reject: &Reject) -> String {
-    let Reject {
-        file,
-        row,
-        column,
-        value,
-        reason,
-        ..
-    } = reject;
-    let column = if column.is_empty() {
-        String::new()
-    } else {
-        format!(":{column}")
-    };
-    format!("  {file}:{row}{column}: {reason} (value `{value}`)")
 }
 
 /// Takes the samples of one file.

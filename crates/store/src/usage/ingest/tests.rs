@@ -46,8 +46,11 @@ impl Lab {
     fn load_with(&self, paths: &[PathBuf], progress: &dyn Progress) -> Result<Vec<UnitReport>, StoreError> {
         let mut transaction = self.layout().write(progress)?;
         let files = paths.iter().map(|path| opened(path)).collect();
-        let reports = ingest(files, &self.request, &Policy::defaults(&[]), &mut transaction, progress)?;
-        transaction.commit()?;
+        let policy = Policy::defaults(&[]);
+        let (reports, changed) = ingest(files, &self.request, &policy, &mut transaction, progress)?;
+        if changed {
+            transaction.commit()?;
+        }
         Ok(reports)
     }
 
@@ -66,7 +69,7 @@ fn opened(path: &Path) -> MetricsFile {
     let format = FORMATS.iter().find(|f| (f.detects)(&input.head())).unwrap();
     MetricsFile {
         sha256: input.sha256().unwrap(),
-        input,
+        path: path.to_owned(),
         format,
     }
 }
@@ -101,8 +104,9 @@ fn months_are_units_and_twice_is_once() {
     let rows = lab.rows();
     assert_eq!(rows.iter().map(|r| &*r.key.host).collect::<Vec<_>>(), ["a", "b", "b"]);
     let before = lab.layout().manifest().unwrap().usage;
-    assert!(
-        lab.load(std::slice::from_ref(&file)).is_empty(),
+    assert_eq!(
+        lab.load(std::slice::from_ref(&file)),
+        reports,
         "the same file is no news"
     );
     assert_eq!(lab.layout().manifest().unwrap().usage, before);
@@ -300,6 +304,38 @@ fn real_logs_end_to_end() {
         (odd.memory_used_max_mib, odd.memory.max(), odd.power_max_milliwatts),
         (Some(0), Some(0), Some(144_970))
     );
+}
+
+#[test]
+fn a_directory_of_real_files() {
+    let Some(path) = shared::file("billing/gpu-metrics") else {
+        return;
+    };
+    let lab = Lab::new();
+    let request = LoadRequest {
+        paths: vec![path],
+        ..lab.request.clone()
+    };
+    let load = || crate::load::load(lab.directory.path(), &request, &Policy::defaults(&[]), &Quiet).unwrap();
+    let first = load();
+    let sources: Vec<_> = first
+        .units
+        .iter()
+        .map(|u| (u.source.as_str(), u.month.as_str(), u.rejects))
+        .collect();
+    assert_eq!(sources, [("dcgm", "2026-07", 0), ("nvidia-smi", "2026-07", 0)]);
+    let left_out = |name: &str| {
+        first.units[0]
+            .warnings
+            .iter()
+            .any(|w| w.starts_with("left out: ") && w.contains(name))
+    };
+    assert!(left_out("dcgm_exporter_default_counters.csv") && left_out("README.md") && !left_out("_idle.csv"));
+    assert!(!first.unchanged);
+    let second = load();
+    assert!(second.unchanged);
+    assert_eq!(second.units, first.units);
+    assert_eq!(lab.layout().manifest().unwrap().version, 1);
 }
 
 /// A DCGM file of scrapes: GPU, second, percent.
