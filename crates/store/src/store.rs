@@ -152,9 +152,22 @@ impl Store {
         let session = Session::new()?;
         self.register_tables(&session)?;
         let joined = self.register_join(&session)?;
-        self.register_views(&session, &joined)?;
+        self.register_views(&session)?;
         let _ = self.joined.set(joined);
         Ok(self.session.get_or_init(|| session))
+    }
+
+    /// The session with the owners too, asked for at the first question that needs them.
+    fn owned(&self) -> Result<&Session, StoreError> {
+        let session = self.session()?;
+        if self.spelling.get().is_none() {
+            self.register_owners(session, self.joined()?)?;
+            let places = self.places(self.bill_period().unwrap_or(Period::from_seconds(0, 0)));
+            for view in VIEWS.iter().filter(|v| v.name == "owned_bill") {
+                session.create_view(view.name, &view.text(&places))?;
+            }
+        }
+        Ok(session)
     }
 
     /// Which hosts are joined to which resources.
@@ -212,17 +225,17 @@ impl Store {
         Ok(joined)
     }
 
-    fn register_views(&self, session: &Session, joined: &Joined) -> Result<(), StoreError> {
+    fn register_views(&self, session: &Session) -> Result<(), StoreError> {
         let places = self.places(self.bill_period().unwrap_or(Period::from_seconds(0, 0)));
         for view in VIEWS {
             match view.name {
                 // Every question about idle hours asks it again: its rows are kept.
                 "resource_hours" => session.keep_rows(view.name, &view.text(&places))?,
                 "bill" => session.create_view("days", "SELECT * FROM daily")?,
-                "owned_bill" => self.register_owners(session, joined)?,
                 _ => {}
             }
-            if view.name != "resource_hours" {
+            // Who owns what is asked of every resource, so only where an answer needs it: see `owned`.
+            if !["resource_hours", "owned_bill"].contains(&view.name) {
                 session.create_view(view.name, &view.text(&places))?;
             }
         }
@@ -231,7 +244,7 @@ impl Store {
 
     /// Lets the bill be by days of the owner's zone, for questions about time; else the day cube answers, which has UTC days.
     pub(crate) fn use_days(&self, local: bool) -> Result<&Session, StoreError> {
-        let session = self.session()?;
+        let session = self.owned()?;
         let places = self.places(self.bill_period().unwrap_or(Period::from_seconds(0, 0)));
         let local = local && places.zone != TimeZone::UTC;
         if self.local_days.replace(local) != local {
@@ -277,7 +290,7 @@ impl Store {
 
     /// How values that differ only in case are spelled.
     pub(crate) fn spelling(&self) -> Result<&Spelling, StoreError> {
-        self.session()?;
+        self.owned()?;
         self.spelling
             .get()
             .ok_or_else(|| StoreError::Query("owners were not asked for".into()))
