@@ -68,7 +68,7 @@ fn the_plan_knows_the_answers(sample: &Path) {
         .steps
         .iter()
         .flat_map(|s| &s.target.resources)
-        .map(|r| r.as_str())
+        .map(lowwater_model::id::ResourceId::as_str)
         .collect();
     for (resource, state) in &answers {
         let is_touched = touched.contains(&resource.as_str());
