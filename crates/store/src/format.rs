@@ -108,6 +108,8 @@ pub struct Sample<'a> {
     pub memory_used_mib: Option<f64>,
     /// MiB in all.
     pub memory_total_mib: Option<f64>,
+    /// MiB not held, where that alone was seen: with what another sample of the same instant holds it is the total.
+    pub memory_free_mib: Option<f64>,
     /// Watts.
     pub power_w: Option<f64>,
 }

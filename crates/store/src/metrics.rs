@@ -34,6 +34,7 @@ pub(crate) fn unknown_sample<'a>(at: Timestamp, host: &'a str, gpu: &'a str) -> 
         activity: None,
         memory_used_mib: None,
         memory_total_mib: None,
+        memory_free_mib: None,
         power_w: None,
     }
 }

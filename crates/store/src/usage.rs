@@ -31,6 +31,7 @@ pub(crate) mod tests {
             activity: None,
             memory_used_mib: None,
             memory_total_mib: None,
+            memory_free_mib: None,
             power_w: None,
         }
     }

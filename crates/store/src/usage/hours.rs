@@ -60,6 +60,9 @@ impl<'a> GpuHours<'a> {
 
     fn close_instant(&mut self) {
         let mut points = std::mem::take(&mut self.instant);
+        for point in &mut points {
+            point.reading = point.reading.settled();
+        }
         self.add_whole(&mut points);
         for point in points.drain(..) {
             let timeline = self.timelines.entry(point.instance).or_default();
@@ -122,6 +125,7 @@ fn complete(own: Reading, said: Reading) -> Reading {
         activity: own.activity.or(said.activity),
         memory_used_mib: both.map(|m| m.0).or(own.memory_used_mib),
         memory_total_mib: both.map(|m| m.1).or(own.memory_total_mib),
+        memory_free_mib: None,
         power_milliwatts: own.power_milliwatts,
     }
 }

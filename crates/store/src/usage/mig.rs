@@ -40,6 +40,7 @@ pub(crate) fn whole_gpu(instances: &[(Option<u8>, Reading)], total_slices: u8) -
         activity: whole_activity(instances, total_slices),
         memory_used_mib: sum(|r| r.memory_used_mib),
         memory_total_mib: sum(|r| r.memory_total_mib),
+        memory_free_mib: None,
         power_milliwatts: None,
     }
 }
@@ -97,6 +98,7 @@ mod tests {
             activity: Some(Activity { metric, millionths }),
             memory_used_mib: used,
             memory_total_mib: Some(9728),
+            memory_free_mib: None,
             power_milliwatts: Some(400_000),
         };
         let two = [

@@ -17,6 +17,7 @@ pub(crate) struct Reading {
     pub activity: Option<Activity>,
     pub memory_used_mib: Option<u32>,
     pub memory_total_mib: Option<u32>,
+    pub memory_free_mib: Option<u32>,
     pub power_milliwatts: Option<u32>,
 }
 
@@ -34,6 +35,7 @@ impl Reading {
             activity,
             memory_used_mib: sample.memory_used_mib.and_then(whole),
             memory_total_mib: sample.memory_total_mib.and_then(whole).filter(|total| *total > 0),
+            memory_free_mib: sample.memory_free_mib.and_then(whole),
             power_milliwatts: sample.power_w.and_then(|watts| whole(watts * 1000.0)),
         }
     }
@@ -45,7 +47,21 @@ impl Reading {
             activity: join_activity(self.activity, other.activity),
             memory_used_mib: self.memory_used_mib.max(other.memory_used_mib),
             memory_total_mib: self.memory_total_mib.max(other.memory_total_mib),
+            memory_free_mib: self.memory_free_mib.max(other.memory_free_mib),
             power_milliwatts: self.power_milliwatts.max(other.power_milliwatts),
+        }
+    }
+
+    /// All samples of the instant are in: what is held and what is free are the total.
+    pub(crate) fn settled(self) -> Self {
+        let sum = self
+            .memory_used_mib
+            .zip(self.memory_free_mib)
+            .and_then(|(used, free)| used.checked_add(free));
+        Self {
+            memory_total_mib: self.memory_total_mib.or(sum.filter(|total| *total > 0)),
+            memory_free_mib: None,
+            ..self
         }
     }
 
@@ -96,13 +112,15 @@ pub(crate) mod tests {
         (
             activity,
             mib(),
+            mib(),
             prop::option::of(1..90_000_u32),
             prop::option::of(0..1_000_000_u32),
         )
-            .prop_map(|(activity, used, total, power)| Reading {
+            .prop_map(|(activity, used, free, total, power)| Reading {
                 activity: activity.map(|(metric, millionths)| Activity { metric, millionths }),
                 memory_used_mib: used,
                 memory_total_mib: total,
+                memory_free_mib: free,
                 power_milliwatts: power,
             })
     }
@@ -160,5 +178,12 @@ pub(crate) mod tests {
             ..Reading::default()
         };
         assert_eq!(unknown.memory_bin(), None);
+        let free = Reading {
+            memory_free_mib: Some(15),
+            ..unknown
+        };
+        assert_eq!(free.settled().memory_total_mib, Some(20));
+        assert_eq!(free.settled().memory_bin(), Some(5));
+        assert_eq!((full.settled(), unknown.settled()), (full, unknown));
     }
 }

@@ -188,7 +188,9 @@ impl Sorted {
 }
 
 /// Bytes of a point on disk.
-const POINT_BYTES: usize = 8 + 8 * 4 + 1;
+const WORDS: usize = 9;
+const METRIC_AT: usize = 8 + WORDS * 4;
+const POINT_BYTES: usize = METRIC_AT + 1;
 /// Stands for unknown; no reading reaches it.
 const UNKNOWN: u32 = u32::MAX;
 
@@ -207,9 +209,10 @@ fn encode(point: &Point) -> [u8; POINT_BYTES] {
         activity,
         memory_used_mib,
         memory_total_mib,
+        memory_free_mib,
         power_milliwatts,
     } = point.reading;
-    let words = [
+    let words: [u32; WORDS] = [
         point.gpu,
         point.instance,
         point.labels,
@@ -217,14 +220,15 @@ fn encode(point: &Point) -> [u8; POINT_BYTES] {
         activity.map_or(UNKNOWN, |a| a.millionths),
         memory_used_mib.unwrap_or(UNKNOWN),
         memory_total_mib.unwrap_or(UNKNOWN),
+        memory_free_mib.unwrap_or(UNKNOWN),
         power_milliwatts.unwrap_or(UNKNOWN),
     ];
     let mut bytes = [0; POINT_BYTES];
     bytes[..8].copy_from_slice(&point.at.to_le_bytes());
-    for (chunk, word) in bytes[8..40].chunks_exact_mut(4).zip(words) {
+    for (chunk, word) in bytes[8..METRIC_AT].chunks_exact_mut(4).zip(words) {
         chunk.copy_from_slice(&word.to_le_bytes());
     }
-    bytes[40] = activity.map_or(0, |a| a.metric as u8);
+    bytes[METRIC_AT] = activity.map_or(0, |a| a.metric as u8);
     bytes
 }
 
@@ -246,7 +250,7 @@ fn decode(bytes: &[u8; POINT_BYTES]) -> Point {
     let known = |index: usize| Some(word(index)).filter(|w| *w != UNKNOWN);
     let mut at = [0; 8];
     at.copy_from_slice(&bytes[..8]);
-    let metric = ActivityMetric::ALL[usize::from(bytes[40])];
+    let metric = ActivityMetric::ALL[usize::from(bytes[METRIC_AT])];
     Point {
         at: i64::from_le_bytes(at),
         gpu: word(0),
@@ -257,7 +261,8 @@ fn decode(bytes: &[u8; POINT_BYTES]) -> Point {
             activity: known(4).map(|millionths| Activity { metric, millionths }),
             memory_used_mib: known(5),
             memory_total_mib: known(6),
-            power_milliwatts: known(7),
+            memory_free_mib: known(7),
+            power_milliwatts: known(8),
         },
     }
 }

@@ -124,6 +124,8 @@ impl Place {
             ]),
             memory_used_mib: used,
             memory_total_mib: used.zip(free).map(|(used, free)| used + free + reserved),
+            // A dump goes series by series: then what is held comes later, as a sample of its own.
+            memory_free_mib: free.filter(|_| used.is_none()),
             power_w: value(Metric::PowerUsage),
             ..unknown_sample(at, &self.host, &self.gpu)
         })

@@ -338,6 +338,36 @@ fn a_directory_of_real_files() {
     assert_eq!(lab.layout().manifest().unwrap().version, 1);
 }
 
+#[test]
+fn a_dump_that_goes_series_by_series_is_joined() {
+    let by_scrape = |second: i64| {
+        let stamp = (1_793_484_000 + second) * 1000;
+        [
+            "DEV_GPU_UTIL 50",
+            "DEV_FB_FREE 6000",
+            "DEV_FB_USED 2000",
+            "DEV_POWER_USAGE 250",
+        ]
+        .map(|metric| {
+            let (name, value) = metric.split_once(' ').unwrap();
+            format!("{{__name__=\"DCGM_FI_{name}\", gpu=\"0\", Hostname=\"n\"}} {value} {stamp}\n")
+        })
+    };
+    let scrapes: Vec<[String; 4]> = (0..20).map(|i| by_scrape(i * 60)).collect();
+    let dump: String = (0..4)
+        .flat_map(|metric| scrapes.iter().map(move |s| s[metric].as_str()))
+        .collect();
+    let (a, b) = (Lab::new(), Lab::new());
+    a.load(&[a.file("scrapes.prom", &scrapes.concat().concat())]);
+    b.load(&[b.file("dump.prom", &dump)]);
+    assert_eq!(a.rows(), b.rows());
+    let row = &b.rows()[0];
+    assert_eq!(
+        (row.memory.max(), row.memory.seconds(), row.memory_total_mib),
+        (Some(5), 1200, Some(8000))
+    );
+}
+
 /// A DCGM file of scrapes: GPU, second, percent.
 fn scrapes(samples: &[(u8, i64, u8)]) -> String {
     let line = |(gpu, second, percent): &(u8, i64, u8)| {
