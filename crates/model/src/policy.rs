@@ -431,9 +431,25 @@ fn overlay(known: &mut Table, given: Table, section: &str) -> Result<(), String>
                 value.type_str()
             ));
         }
+        if let Some(range) = out_of_range(&key, &value) {
+            return Err(format!("`{key}` in [{section}] must be {range}, not {value}"));
+        }
         *slot = value;
     }
     Ok(())
+}
+
+/// What the value should have been, where it can't be meant: no key is negative, a share or chance is at most 1.
+fn out_of_range(key: &str, value: &Value) -> Option<&'static str> {
+    let is_share = key.ends_with("share") || key.ends_with("chance");
+    match value {
+        Value::Float(v) if is_share && !(0.0..=1.0).contains(v) => Some("between 0 and 1"),
+        Value::Float(v) if !(0.0..=1e12).contains(v) => Some("a number from 0"),
+        Value::Integer(v) if key.ends_with("days") && !(1..=3660).contains(v) => Some("between 1 and 3660"),
+        Value::Integer(v) if !(0..=100_000).contains(v) => Some("between 0 and 100000"),
+        Value::Array(v) if v.iter().any(|e| e.as_str().is_none_or(|t| t.trim().is_empty())) => Some("a list of words"),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
@@ -485,6 +501,25 @@ mod tests {
         let names: Vec<String> = policy.calendars().iter().map(ToString::to_string).collect();
         assert_eq!(names, ["DE-BE", "DE-SN"]);
         assert!(parse("").unwrap().calendars().is_empty());
+    }
+
+    #[test]
+    fn refuses_what_cannot_be_meant() {
+        for (text, range) in [
+            ("[load]\nmax_reject_share = 1.5", "between 0 and 1"),
+            ("[load]\nmax_reject_share = nan", "between 0 and 1"),
+            ("[plan]\nengineer_hour = inf", "a number from 0"),
+            ("[plan]\nengineer_hour = -1", "a number from 0"),
+            ("[plan]\nhistory_days = 0", "between 1 and 3660"),
+            ("[plan]\nreplay_days = 9223372036854775807", "between 1 and 3660"),
+            ("[usage]\nmin_observed_minutes = -3", "between 0"),
+            ("[owner]\nteam_tags = [1]", "list of words"),
+            ("[owner]\nteam_tags = [\"\"]", "list of words"),
+            ("[team.a.lever.idle]\nwindow_days = -3", "between 1 and 3660"),
+        ] {
+            let error = parse(text).unwrap_err();
+            assert!(error.contains(range), "{text}: {error}");
+        }
     }
 
     #[test]

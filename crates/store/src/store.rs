@@ -18,7 +18,7 @@ use lowwater_model::workload::Traits;
 use crate::config::Config;
 use crate::error::StoreError;
 use crate::join::{self, Joined};
-use crate::layout::{Layout, Manifest, Snapshot};
+use crate::layout::{Layout, Manifest, Snapshot, TABLES};
 use crate::load::Reject;
 use crate::owner::Owners;
 use crate::schema;
@@ -52,6 +52,7 @@ impl Store {
                     .into(),
             });
         }
+        refuse_missing_files(&snapshot)?;
         Ok(Self {
             snapshot,
             config,
@@ -72,9 +73,9 @@ impl Store {
         &self.config
     }
 
-    /// Billing currency; `USD` where no charge named one.
+    /// Billing currency; `unknown` where no charge named one.
     pub fn currency(&self) -> String {
-        self.manifest().currency.clone().unwrap_or_else(|| "USD".into())
+        self.manifest().currency.clone().unwrap_or_else(|| "unknown".into())
     }
 
     /// The cost column to stand on: effective, unless a load found it unreliable or absent.
@@ -110,12 +111,15 @@ impl Store {
         let mut notes: BTreeSet<String> = bills.clone().flat_map(|u| u.warnings.iter().cloned()).collect();
         let unknown: u64 = bills.clone().map(|u| u.unknown_costs).sum();
         if unknown > 0 {
-            notes.insert(format!("{unknown} charges have an unknown cost and are not in any sum"));
+            notes.insert(format!(
+                "{unknown} of the charges have an unknown BilledCost, which no sum of it can hold"
+            ));
         }
         let rejects: u64 = bills.map(|u| u.rejects).sum();
         if rejects > 0 {
             notes.insert(format!("{rejects} rows were rejected; see `lowwater rejects`"));
         }
+        notes.extend(self.config.warnings.iter().cloned());
         notes.into_iter().collect()
     }
 
@@ -294,6 +298,18 @@ impl Store {
         self.spelling
             .get()
             .ok_or_else(|| StoreError::Query("owners were not asked for".into()))
+    }
+}
+
+/// A store that lost a file would answer with a smaller number: it does not answer.
+fn refuse_missing_files(snapshot: &Snapshot) -> Result<(), StoreError> {
+    let all = TABLES.iter().flat_map(|table| snapshot.files(table));
+    match all.into_iter().find(|file| !file.is_file()) {
+        None => Ok(()),
+        Some(file) => Err(StoreError::Refused {
+            what: format!("the store has lost a file: {}", file.display()),
+            hint: "restore it from a backup, or remove the folder `store` and load the bills and metrics again".into(),
+        }),
     }
 }
 

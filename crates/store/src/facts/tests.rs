@@ -231,3 +231,13 @@ proptest! {
         prop_assert_eq!(line.runs.iter().map(|r| i64::from(r.hours)).sum::<i64>(), hours);
     }
 }
+
+#[test]
+fn a_store_that_lost_a_file_does_not_answer() {
+    let (dir, _) = loaded("");
+    let cube = dir.path().join("store/gpu_hours");
+    std::fs::rename(&cube, dir.path().join("store/elsewhere")).unwrap();
+    let error = crate::store::Store::open(dir.path(), &[]).err().unwrap();
+    assert_eq!(error.exit_code(), 4);
+    assert!(error.to_string().contains("gpu_hours") && error.to_string().contains("hint:"), "{error}");
+}
