@@ -39,7 +39,7 @@ pub struct ReportView {
     /// All of it: the bill.
     pub total: String,
     /// Money that stands out; each is inside the rows too.
-    pub lines: lowwater_store::report::Lines,
+    pub lines: Lines,
     /// GPU figures.
     pub gpu: GpuView,
     /// What a reader must know.
@@ -50,6 +50,19 @@ pub struct ReportView {
     next: Next,
 }
 
+/// Money that stands out.
+#[derive(Debug, Serialize)]
+pub struct Lines {
+    /// Ran idle; null = unknown, because nothing was measured.
+    pub idle: Option<Money>,
+    /// No team by workload or tag.
+    pub unallocated: Money,
+    /// Lacks a tag that the policy requires.
+    pub untagged: Money,
+    /// Committed and not used.
+    pub unused_commitment: Money,
+}
+
 /// One part of the bill.
 #[derive(Debug)]
 pub struct Row {
@@ -57,8 +70,8 @@ pub struct Row {
     pub labels: Vec<(&'static str, String)>,
     /// Exact, as text.
     pub cost: String,
-    /// The part of it that ran idle.
-    pub of_which_idle: Money,
+    /// The part of it that ran idle; null = unknown, because nothing was measured.
+    pub of_which_idle: Option<Money>,
     /// For tables; the residual of a rounding line has none.
     money: Option<Money>,
 }
@@ -95,7 +108,8 @@ pub struct GpuView {
 impl ReportView {
     /// Of a report.
     pub fn new(report: Report, query: &ReportQuery, next: Next) -> Self {
-        let mut rows: Vec<Row> = report.rows.iter().map(|r| row(&report.by, r)).collect();
+        let is_measured = report.idle_known;
+        let mut rows: Vec<Row> = report.rows.iter().map(|r| row(&report.by, r, is_measured)).collect();
         let exact = report.exact.filter(|sum| !sum.is_exact());
         if let Some(sum) = exact {
             rows.push(rounding(&report.by, sum.residual_text()));
@@ -111,7 +125,12 @@ impl ReportView {
             days: report.days,
             rows,
             total: exact.map_or_else(|| report.stored.to_string(), |sum| sum.file_text()),
-            lines: report.lines,
+            lines: Lines {
+                idle: is_measured.then_some(report.lines.idle),
+                unallocated: report.lines.unallocated,
+                untagged: report.lines.untagged,
+                unused_commitment: report.lines.unused_commitment,
+            },
             gpu: GpuView {
                 cost: gpu.cost,
                 development: gpu.development,
@@ -137,56 +156,63 @@ impl ReportView {
             cents(self.stored),
             self.currency
         );
-        match share_of(self.lines.idle, self.gpu.cost) {
-            Some(share) if !self.lines.idle.is_zero() => {
-                let idle = cents(self.lines.idle);
-                format!("{total}; {idle} of it ran idle, {} of GPU spend.", amount::share(share))
+        match self.lines.idle.filter(|idle| !idle.is_zero()) {
+            Some(idle) => {
+                let share = share_or_unknown(share_of(idle, self.gpu.cost));
+                format!("{total}; {} of it ran idle, {share} of GPU spend.", cents(idle))
             }
-            _ => format!("{total}."),
+            None => format!("{total}."),
         }
     }
 
+    fn money(&self, money: Money) -> String {
+        format!("{} {}", cents(money), self.currency)
+    }
+
+    fn of_bill(&self, money: Money, rest: &str) -> String {
+        format!("{} of the bill{rest}", share_or_unknown(share_of(money, self.stored)))
+    }
+
     fn figures(&self) -> Vec<Figure> {
-        let money = |m: Money| format!("{} {}", cents(m), self.currency);
-        let of_bill = |m: Money| format!("{} of the bill", share_or_unknown(share_of(m, self.stored)));
-        let of_gpu = |m: Money| format!("{} of GPU spend", share_or_unknown(share_of(m, self.gpu.cost)));
-        let hours = amount::quantity(self.gpu.gpu_hours.estimate().amount());
-        vec![
-            figure(
-                metric_words(self.metric),
-                money(self.stored),
-                self.metric_why.clone().unwrap_or_default(),
-            ),
-            figure(
+        let lines = &self.lines;
+        let why = self.metric_why.clone().unwrap_or_default();
+        let of_bill =
+            |label: &str, money: Money, rest: &str| figure(label, self.money(money), self.of_bill(money, rest));
+        let mut figures = vec![figure(metric_words(self.metric), self.money(self.stored), why)];
+        figures.extend(self.gpu_figures());
+        figures.extend([
+            of_bill("unallocated", lines.unallocated, ": no team by workload or tag"),
+            of_bill("untagged", lines.untagged, ": lacks a tag that the policy requires"),
+            of_bill("unused commitment", lines.unused_commitment, ": paid for and not used"),
+        ]);
+        figures
+    }
+
+    fn gpu_figures(&self) -> Vec<Figure> {
+        let gpu = &self.gpu;
+        if gpu.cost.is_zero() {
+            return vec![figure(
                 "GPU spend",
-                money(self.gpu.cost),
-                format!("{}, {hours} GPU-hours billed", of_bill(self.gpu.cost)),
-            ),
-            figure(
-                "idle",
-                money(self.lines.idle),
-                format!(
-                    "{}: hours in which every GPU of a machine did nothing",
-                    of_gpu(self.lines.idle)
-                ),
-            ),
-            figure("development", money(self.gpu.development), of_gpu(self.gpu.development)),
+                self.money(gpu.cost),
+                "no charge is known to be a GPU",
+            )];
+        }
+        let hours = amount::quantity(gpu.gpu_hours.estimate().amount());
+        let of_gpu = |m: Money, rest: &str| format!("{} of GPU spend{rest}", share_or_unknown(share_of(m, gpu.cost)));
+        let spend = self.of_bill(gpu.cost, &format!(", {hours} GPU-hours billed"));
+        let idle = match self.lines.idle {
+            Some(idle) => {
+                let remark = of_gpu(idle, ": hours in which every GPU of a machine did nothing");
+                figure("idle", self.money(idle), remark)
+            }
+            None => figure("idle", UNKNOWN, "no GPU metrics are joined to billed resources"),
+        };
+        let development = figure("development", self.money(gpu.development), of_gpu(gpu.development, ""));
+        vec![
+            figure("GPU spend", self.money(gpu.cost), spend),
+            idle,
+            development,
             self.useful(),
-            figure(
-                "unallocated",
-                money(self.lines.unallocated),
-                format!("{}: no team by workload or tag", of_bill(self.lines.unallocated)),
-            ),
-            figure(
-                "untagged",
-                money(self.lines.untagged),
-                format!("{}: lacks a tag that the policy requires", of_bill(self.lines.untagged)),
-            ),
-            figure(
-                "unused commitment",
-                money(self.lines.unused_commitment),
-                format!("{}: paid for and not used", of_bill(self.lines.unused_commitment)),
-            ),
         ]
     }
 
@@ -213,11 +239,11 @@ impl ReportView {
         let mut table = Table::new(names.chain(numbers));
         let share = |m: Money| share_or_unknown(share_of(m, self.stored));
         let first = std::iter::once("all".to_owned()).chain(vec![String::new(); self.by.len().saturating_sub(1)]);
-        table.total(first.chain([cents(self.stored), share(self.stored), cents(self.lines.idle)]));
+        table.total(first.chain([cents(self.stored), share(self.stored), idle_words(self.lines.idle)]));
         for row in &self.rows {
             let labels = row.labels.iter().map(|(_, label)| label.clone());
             let numbers = match row.money {
-                Some(money) => [cents(money), share(money), cents(row.of_which_idle)],
+                Some(money) => [cents(money), share(money), idle_words(row.of_which_idle)],
                 None => [row.cost.clone(), String::new(), String::new()],
             };
             table.row(labels.chain(numbers));
@@ -240,12 +266,16 @@ impl ReportView {
             let labels = row.labels.iter().map(|(_, label)| Csv::text(label.clone()));
             let numbers = [
                 Csv::number(row.cost.clone()),
-                Csv::number(row.of_which_idle.to_string()),
+                Csv::number(row.of_which_idle.map_or_else(String::new, |m| m.to_string())),
             ];
             csv.record(labels.chain(numbers).chain([Csv::text(self.currency.clone())]));
         }
         csv.into_text()
     }
+}
+
+fn idle_words(idle: Option<Money>) -> String {
+    idle.map_or_else(|| UNKNOWN.to_owned(), cents)
 }
 
 fn sentence(text: &str) -> String {
@@ -256,11 +286,11 @@ fn sentence(text: &str) -> String {
         .unwrap_or_default()
 }
 
-fn row(by: &[Dimension], row: &ReportRow) -> Row {
+fn row(by: &[Dimension], row: &ReportRow, is_measured: bool) -> Row {
     Row {
         labels: by.iter().map(|d| d.as_str()).zip(row.labels.iter().cloned()).collect(),
         cost: row.cost.to_string(),
-        of_which_idle: row.of_which_idle,
+        of_which_idle: is_measured.then_some(row.of_which_idle),
         money: Some(row.cost),
     }
 }
@@ -273,7 +303,7 @@ fn rounding(by: &[Dimension], residual: String) -> Row {
     Row {
         labels: by.iter().enumerate().map(label).collect(),
         cost: residual,
-        of_which_idle: Money::ZERO,
+        of_which_idle: Some(Money::ZERO),
         money: None,
     }
 }
@@ -296,7 +326,7 @@ mod tests {
     use super::*;
     use crate::screen::Paint;
     use lowwater_model::money::{Decimal, ExactSum};
-    use lowwater_store::report::{GpuFigures, Lines};
+    use lowwater_store::report::GpuFigures;
 
     fn sample(values: &[(&str, &str)]) -> Report {
         let mut exact = ExactSum::default();
@@ -317,16 +347,16 @@ mod tests {
             stored: exact.stored(),
             exact: Some(exact),
             idle_known: true,
-            lines: Lines {
+            lines: lowwater_store::report::Lines {
                 idle: Money::whole(2),
-                ..Lines::default()
+                ..lowwater_store::report::Lines::default()
             },
             gpu: GpuFigures {
                 cost: Money::whole(40),
                 development: Money::whole(10),
                 gpu_hours: Money::whole(1234),
-                useful_gpu_hours: Known::unknown("no metrics"),
-                cost_per_useful_gpu_hour: Known::unknown("no metrics"),
+                useful_gpu_hours: Known::Value(8.0),
+                cost_per_useful_gpu_hour: Known::Value(4.861),
             },
             days: Some(("2026-10-01".into(), "2026-10-31".into())),
             notes: vec!["dates have no zone".into()],
@@ -348,7 +378,7 @@ mod tests {
             "Effective cost is 50.00 USD from 2026-10-01 to 2026-10-31; 2.00 of it ran idle, 5.0 % of GPU spend."
         );
         for part in [
-            "a useful GPU-hour  unknown",
+            "a useful GPU-hour   4.86 USD  8.0 GPU-hours",
             "25.0 % of GPU spend",
             "1,234.0 GPU-hours billed",
             "effective cost (USD)",
@@ -375,6 +405,24 @@ mod tests {
             "team,class,EffectiveCost,x_IdleEffectiveCost,BillingCurrency\n\
              vision,training,1.00,1.00,USD\n'=x,training,2.00,1.00,USD\n(rounding),,0.0000000000001,0.00,USD\n"
         );
+    }
+
+    #[test]
+    fn what_was_not_measured_is_not_idle_it_is_unknown() {
+        let mut report = sample(&[("vision", "30.5")]);
+        report.lines.idle = Money::ZERO;
+        report.idle_known = false;
+        report.gpu.useful_gpu_hours = Known::unknown("no metrics");
+        report.gpu.cost_per_useful_gpu_hour = Known::unknown("no metrics");
+        let view = ReportView::new(report, &ReportQuery::default(), Next::default());
+        let text = view.screen().render(120, Paint::new(false));
+        assert!(
+            text.contains("idle               unknown") && text.contains("a useful GPU-hour  unknown"),
+            "{text}"
+        );
+        let json = serde_json::to_value(&view).unwrap();
+        assert!(json["lines"]["idle"].is_null() && json["rows"][0]["of_which_idle"].is_null());
+        assert!(view.csv().contains("vision,training,30.50,,USD"), "{}", view.csv());
     }
 
     #[test]
