@@ -38,8 +38,8 @@ pub(crate) fn finish(mut bills: Bills<'_>, policy: &Policy) -> Result<(Vec<UnitR
     let mut changed = false;
     let now = Timestamp::now();
     let before = bills.transaction.manifest.bills.clone();
-    let units: Vec<(usize, Unit)> = bills.units.take().into_iter().enumerate().collect();
-    for (at, unit) in units {
+    let units = bills.units.take().into_iter().enumerate();
+    for (at, unit) in units.filter(|(_, unit)| unit.rows > 0) {
         let mut made = made(&bills, &unit, now);
         let key = made.key();
         let there = before.get(&key).cloned();
@@ -71,11 +71,13 @@ pub(crate) fn finish(mut bills: Bills<'_>, policy: &Policy) -> Result<(Vec<UnitR
     Ok((reports, changed))
 }
 
-/// Rejects with the unit they count for: one whose month can't be read counts for the unit with most rows.
+/// Rejects with the unit they count for: one whose month can't be read, or of whose month nothing is kept, counts for
+/// the unit with most rows.
 fn rejects_by_unit(bills: &mut Bills<'_>) -> Result<BTreeMap<usize, Vec<Reject>>, StoreError> {
     let largest = bills.units.largest();
     let mut by_unit: BTreeMap<usize, Vec<Reject>> = BTreeMap::new();
     for (reject, unit) in std::mem::take(&mut bills.rejects) {
+        let unit = unit.filter(|at| bills.units.get_mut(*at).rows > 0);
         let Some(unit) = unit.or(largest) else {
             let what = format!("no row can be taken; the first: {} {}", reject.column, reject.reason);
             return Err(InputError::new(&reject.file, what).row(reject.row).into());
@@ -94,7 +96,7 @@ fn check_rejects(bills: &Bills<'_>, rejects: &BTreeMap<usize, Vec<Reject>>, max_
         let Some(rejected) = rejects.get(&at) else {
             continue;
         };
-        if i128::from(unit.rejects) * SHARE_UNIT <= max_share * i128::from(all) && unit.rows > 0 {
+        if i128::from(unit.rejects) * SHARE_UNIT <= max_share * i128::from(all) {
             continue;
         }
         let shown: Vec<String> = rejected.iter().take(SHOWN_REJECTS).map(Reject::line).collect();

@@ -249,10 +249,12 @@ impl Units {
         ranks
     }
 
-    /// The one with most rows; of equals, the first by key.
+    /// The one with most rows; of equals, the first by key. None where no row is kept.
     pub(crate) fn largest(&self) -> Option<usize> {
         let ranks = self.ranks();
         let by_size = |at: &usize| (self.list[*at].rows, std::cmp::Reverse(ranks[*at]));
-        (0..self.list.len()).max_by_key(by_size)
+        (0..self.list.len())
+            .filter(|at| self.list[*at].rows > 0)
+            .max_by_key(by_size)
     }
 }

@@ -65,6 +65,30 @@ fn an_unreadable_cost_leaves_another_cost_at_stake() {
 }
 
 #[test]
+fn a_month_of_which_nothing_is_kept_is_no_month() {
+    let store = Store::new();
+    let november = store.file(
+        "november.csv",
+        "ChargePeriodStart,BilledCost\n2026-11-05T00:00:00Z,70\n",
+    );
+    store.load(&november).unwrap();
+    let good = format!("{START},1\n").repeat(200);
+    let text = format!("ChargePeriodStart,BilledCost\n2026-11-07T00:00:00Z,n/a\n{good}");
+    let report = store.load(&store.file("october.csv", text)).unwrap();
+    let units: Vec<_> = report
+        .units
+        .iter()
+        .map(|u| (u.month.as_str(), u.rows, u.rejects))
+        .collect();
+    assert_eq!(units, [("2026-10", 200, 1)]);
+    assert_eq!(
+        store.sum("daily", "BilledCost"),
+        270_000_000_000_000,
+        "November is as it was"
+    );
+}
+
+#[test]
 fn too_many_bad_rows_fail_the_load_and_show_the_first() {
     let store = Store::new();
     let mut text = format!("ChargePeriodStart,BilledCost\n{START},1\n");
