@@ -237,6 +237,10 @@ pub struct Decimal {
 impl Decimal {
     /// Reads FOCUS NumericFormat: sign, digits, point, exponent. No separators, no currency.
     pub fn parse(text: &str) -> Result<Self, NumberError> {
+        let short = text.strip_prefix('-').unwrap_or(text);
+        if let Some(digits) = Digits::read_short(short.as_bytes()) {
+            return Ok(digits.into_decimal(short.len() < text.len()));
+        }
         let text = text.trim();
         let (negative, body) = match text.as_bytes().first() {
             None => return Err(NumberError::Empty),
@@ -244,9 +248,6 @@ impl Decimal {
             Some(b'+') => (false, &text[1..]),
             Some(_) => (false, text),
         };
-        if let Some(digits) = Digits::read_short(body.as_bytes()) {
-            return Ok(digits.into_decimal(negative));
-        }
         let (mantissa, exponent) = split_exponent(body)?;
         let digits = Digits::read(mantissa, exponent)?;
         Ok(digits.into_decimal(negative))

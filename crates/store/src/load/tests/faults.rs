@@ -2,6 +2,8 @@
 
 use std::io::{BufWriter, Write};
 
+use proptest::prelude::*;
+
 use super::sample::{HEADER, charges, csv};
 use super::*;
 
@@ -350,4 +352,49 @@ fn a_stop_leaves_what_was_there() {
         }
     }
     assert!(stopped >= 5, "{stopped}");
+}
+
+/// Fields that have broken bill readers: huge and tiny numbers, odd times, half quotes, long runs.
+fn odd_field() -> impl Strategy<Value = String> {
+    prop_oneof![
+        Just("999999999999999.999999999999".to_owned()),
+        Just("-1e15".to_owned()),
+        Just("1e-38".to_owned()),
+        Just("1e99".to_owned()),
+        Just("2026-10-01T00:00:00Z".to_owned()),
+        Just("9999-12-31 23:59:59".to_owned()),
+        Just("Hours".to_owned()),
+        Just("Usage".to_owned()),
+        Just("Compute".to_owned()),
+        Just("p4d.24xlarge".to_owned()),
+        Just("\"{\"\"InstanceType\"\":\"\"p4d.24xlarge\"\",\"\"GpuCount\"\":1e9}\"".to_owned()),
+        "[0-9.eE+-]{0,24}",
+        "[a-zA-Z0-9 :;/{}'\u{e9}\"]{0,20}",
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    /// Whatever stands in the rows, a load ends with a result or an error, and what is kept adds up.
+    #[test]
+    fn survives_any_rows(
+        good in prop::collection::vec(prop::collection::vec(odd_field(), 12), 0..12),
+        noise in "[a-z0-9,\"\n\r;:.-]{0,200}",
+    ) {
+        let mut store = Store::new();
+        store.policy = Policy::parse("[load]\nmax_reject_share = 1.0\n", "policy.toml", &[]).unwrap();
+        let header = "ChargePeriodStart,ChargePeriodEnd,BilledCost,EffectiveCost,ConsumedQuantity,ConsumedUnit,\
+                      ChargeCategory,ServiceCategory,SkuPriceDetails,ChargeDescription,Tags,BillingAccountId";
+        let start = |row: &Vec<String>| format!("{START},,{}", row[2..].join(","));
+        let rows: Vec<String> = good.iter().flat_map(|row| [row.join(","), start(row)]).collect();
+        let path = store.file("odd.csv", format!("{header}\n{}\n{noise}", rows.join("\n")));
+        if let Ok(report) = store.load(&path) {
+            let stored = report.totals.get("billed").map_or(0, |sum| sum.stored().units());
+            prop_assert_eq!(store.sum("charges", "BilledCost"), stored);
+            prop_assert_eq!(store.sum("daily", "BilledCost"), stored);
+            let rejects: u64 = report.units.iter().map(|unit| unit.rejects).sum();
+            prop_assert_eq!(store.rejects().len() as u64, rejects);
+        }
+    }
 }
