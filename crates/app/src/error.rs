@@ -16,6 +16,8 @@ pub enum AppError {
     Input(String),
     /// Possible, but not done (exit 4).
     Refused(String),
+    /// The user pressed Ctrl-C between two steps (exit 130).
+    Stopped(String),
     /// Standard output is gone or full.
     Output(io::Error),
 }
@@ -29,6 +31,7 @@ impl AppError {
             Self::Input(_) => 3,
             Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => 0,
             Self::Refused(_) | Self::Output(_) => 4,
+            Self::Stopped(_) => 130,
         }
     }
 
@@ -36,7 +39,7 @@ impl AppError {
     pub fn message(&self) -> Option<String> {
         match self {
             Self::Store(error) => Some(error.to_string()),
-            Self::Usage(text) | Self::Input(text) | Self::Refused(text) => Some(text.clone()),
+            Self::Usage(text) | Self::Input(text) | Self::Refused(text) | Self::Stopped(text) => Some(text.clone()),
             Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => None,
             Self::Output(error) => Some(format!("standard output: {error}")),
         }
@@ -75,6 +78,7 @@ mod tests {
             (AppError::Usage("u".into()), 2, Some("u")),
             (AppError::Input("i".into()), 3, Some("i")),
             (AppError::Refused("r".into()), 4, Some("r")),
+            (AppError::Stopped("s".into()), 130, Some("s")),
             (refused.into(), 4, Some("half the month would go\nhint: --replace")),
             (StoreError::Stopped.into(), 130, Some("stopped; nothing was changed")),
             (

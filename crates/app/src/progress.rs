@@ -4,11 +4,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use lowwater_store::error::StoreError;
 use lowwater_store::load::Progress;
 
 use crate::config::Settings;
-use crate::error::AppError;
 
 /// Set by Ctrl-C; a second one ends the program at once.
 static STOP: AtomicBool = AtomicBool::new(false);
@@ -44,14 +42,10 @@ impl Watch {
     }
 
     /// Begins a step whose length is not known.
-    pub fn step(&self, what: &str) -> Result<(), AppError> {
-        if self.stop() {
-            return Err(StoreError::Stopped.into());
-        }
+    pub fn step(&self, what: &str) {
         self.bar.set_length(0);
-        self.bar.set_message(what.to_owned());
+        self.bar.set_message(fitted(what));
         self.bar.enable_steady_tick(Duration::from_millis(200));
-        Ok(())
     }
 }
 

@@ -243,6 +243,39 @@ fn the_same_input_gives_the_same_bytes() {
 }
 
 #[test]
+fn another_policy_holds_for_facts_and_plan() {
+    let dir = loaded();
+    std::fs::write(
+        dir.join("strict.toml"),
+        "[plan]\nreplay_days = 14\nmin_saving_per_month = 100000.0\n",
+    )
+    .unwrap();
+    let out = run(
+        dir,
+        &["plan", "--policy", "strict.toml", "--out", "strict.json", "--json"],
+    );
+    let plan: Value = serde_json::from_str(&out.stdout).unwrap();
+    assert_eq!(plan["period"]["start"], "2026-10-18T00:00:00Z");
+    assert_eq!(plan["steps"].as_array().unwrap().len(), 0);
+    assert_ne!(plan["policy"], json(&["show", "plan"])["policy"]);
+    assert_eq!(run(dir, &["plan", "--policy", "none.toml"]).code, 3);
+}
+
+#[test]
+fn a_plan_as_of_a_day_sees_nothing_after_it() {
+    let plan: Value = serde_json::from_str(
+        &run(
+            loaded(),
+            &["plan", "--as-of", "2026-10-25", "--out", "early.json", "--json"],
+        )
+        .stdout,
+    )
+    .unwrap();
+    assert_eq!(plan["as_of"], "2026-10-25T00:00:00Z");
+    assert_eq!(plan["period"]["end"], "2026-10-25T00:00:00Z");
+}
+
+#[test]
 fn screens_look_like_this() {
     for (name, columns, args) in [
         ("report", 100, &["report", "--by", "team"][..]),

@@ -27,6 +27,8 @@ const FILES: [&str; 5] = [
     "offers.csv",
 ];
 
+const POLICY: &str = "policy.toml";
+
 /// The configuration of a data directory.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -49,11 +51,22 @@ pub struct Config {
 impl Config {
     /// Reads the files of a directory; what is absent has its defaults. `levers` are the policy sections of levers.
     pub fn read(dir: &Path, levers: &[Section]) -> Result<Self, StoreError> {
-        let mut warnings = Vec::new();
-        let policy = match read_text(dir, "policy.toml")? {
-            Some(text) => Policy::parse(&text, "policy.toml", levers)?,
+        let policy = match read_text(dir, POLICY)? {
+            Some(text) => Policy::parse(&text, POLICY, levers)?,
             None => Policy::defaults(levers),
         };
+        Self::read_rest(dir, policy, &dir.join(POLICY))
+    }
+
+    /// The same under the limits of another file: as if that were the directory's own.
+    pub fn read_under(dir: &Path, policy: &Path, levers: &[Section]) -> Result<Self, StoreError> {
+        let file = policy.display().to_string();
+        let text = std::fs::read_to_string(policy).map_err(|e| InputError::new(file.as_str(), e.to_string()))?;
+        Self::read_rest(dir, Policy::parse(&text, &file, levers)?, policy)
+    }
+
+    fn read_rest(dir: &Path, policy: Policy, policy_file: &Path) -> Result<Self, StoreError> {
+        let mut warnings = Vec::new();
         let workloads = match read_text(dir, "workloads.toml")? {
             Some(text) => Workloads::parse(&text, "workloads.toml")?,
             None => Workloads::default(),
@@ -74,7 +87,7 @@ impl Config {
             calendars,
             offers,
             warnings,
-            hash: hash(dir)?,
+            hash: hash(dir, policy_file)?,
         })
     }
 }
@@ -90,10 +103,14 @@ fn read_text(dir: &Path, name: &str) -> Result<Option<String>, StoreError> {
     }
 }
 
-fn hash(dir: &Path) -> Result<String, StoreError> {
+fn hash(dir: &Path, policy: &Path) -> Result<String, StoreError> {
     let mut hash = Sha256::new();
     for name in FILES {
-        let path = dir.join(name);
+        let path = if name == POLICY {
+            policy.to_owned()
+        } else {
+            dir.join(name)
+        };
         if path.exists() {
             let bytes = std::fs::read(&path).map_err(StoreError::io(&path))?;
             hash.update(name.as_bytes());
@@ -300,6 +317,18 @@ mod tests {
             }]
         );
         assert!(none.hash != one.hash && one.hash != other.hash);
+    }
+
+    #[test]
+    fn another_policy_counts_as_if_it_were_the_own_one() {
+        let text = "[plan]\nreplay_days = 14\n";
+        let (own, bare) = (dir(&[("policy.toml", text)]), dir(&[("other.toml", text)]));
+        let expected = Config::read(own.path(), &[]).unwrap();
+        let under = Config::read_under(bare.path(), &bare.path().join("other.toml"), &[]).unwrap();
+        assert_eq!((under.policy, &under.hash), (expected.policy, &expected.hash));
+        assert_ne!(Config::read(bare.path(), &[]).unwrap().hash, under.hash);
+        let missing = Config::read_under(bare.path(), &bare.path().join("none.toml"), &[]).unwrap_err();
+        assert_eq!(missing.exit_code(), 3);
     }
 
     #[test]

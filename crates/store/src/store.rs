@@ -43,7 +43,11 @@ pub struct Store {
 impl Store {
     /// Opens the directory at its current version. `levers` are the policy sections that levers declare.
     pub fn open(dir: &Path, levers: &[Section]) -> Result<Self, StoreError> {
-        let config = Config::read(dir, levers)?;
+        Self::open_with(dir, Config::read(dir, levers)?)
+    }
+
+    /// Opens the directory under a configuration that need not be its own.
+    pub fn open_with(dir: &Path, config: Config) -> Result<Self, StoreError> {
         let snapshot = Layout::open(dir)?.snapshot()?;
         if snapshot.manifest().bills.is_empty() && snapshot.manifest().usage.is_empty() {
             return Err(StoreError::Refused {

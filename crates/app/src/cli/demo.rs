@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use lowwater_store::load::{Existing, LoadRequest};
+use lowwater_store::load::{Existing, LoadRequest, Progress as _};
 use lowwater_store::report::{Dimension, ReportQuery};
 use lowwater_store::store::Store;
 
@@ -53,7 +53,7 @@ impl Args {
         let dir = directory(settings)?;
         let watch = Watch::new(settings);
         let start = Instant::now();
-        watch.step("writing the sample organisation")?;
+        watch.step("writing the sample organisation");
         let summary = demo::write(&dir, self.seed)?;
         let view = walk(&dir, &summary, &watch)?;
         drop(watch);
@@ -65,21 +65,25 @@ impl Args {
 
 /// The very same load, report and plan that a user runs.
 fn walk(dir: &Path, summary: &DemoSummary, watch: &Watch) -> Result<DemoView, AppError> {
+    let phase = |what: &str| {
+        watch.step(what);
+        if watch.stop() { Err(AppError::Stopped("stopped; the sample is loaded, its plan is not made".to_owned())) } else { Ok(()) }
+    };
     let levers = registry::lever_sections();
     let policy = lowwater_store::config::Config::read(dir, &levers)?.policy;
     let request = LoadRequest { paths: vec![dir.join("bills"), dir.join("metrics")], existing: Existing::Replace, ..LoadRequest::default() };
     let loaded = lowwater_store::load::load(dir, &request, &policy, watch)?;
-    watch.step("joining metrics to the bill")?;
+    phase("joining metrics to the bill")?;
     let store = Store::open(dir, &levers)?;
     let next = Next::on(dir);
     let loaded = Loaded::new(&loaded, store.manifest().currency.clone(), &store.coverage()?, next.clone());
-    watch.step("asking where the money goes")?;
+    phase("asking where the money goes")?;
     let query = ReportQuery { by: vec![Dimension::Class], ..ReportQuery::default() };
     let mut report = ReportView::new(store.report(&query)?, &query, next.clone());
     // The plan says the same a screen below.
     report.notes.clear();
-    watch.step("replaying and planning")?;
-    let plan = make(&store, &policy, None)?;
+    phase("replaying and planning")?;
+    let plan = make(&store, None)?;
     let path = dir.join("plan.json");
     plan_file::write(&path, &plan)?;
     Ok(DemoView::new(dir, summary, loaded, report, plan))

@@ -84,7 +84,8 @@ impl Args {
         let policy = registry::policy(settings, None)?;
         let watch = Watch::new(settings);
         let report = lowwater_store::load::load(&settings.data, &self.request(), &policy, &watch)?;
-        watch.step("joining metrics to the bill")?;
+        // What is committed stays committed: from here on Ctrl-C has nothing to undo.
+        watch.step("joining metrics to the bill");
         let store = Store::open(&settings.data, &registry::lever_sections())?;
         let currency = store.manifest().currency.clone();
         let loaded = Loaded::new(&report, currency, &store.coverage()?, Next::new(settings));

@@ -7,7 +7,7 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use lowwater_engine::Violation;
 use lowwater_model::plan::Plan;
-use lowwater_model::policy::Policy;
+use lowwater_store::config::Config;
 use lowwater_store::store::Store;
 
 use super::Outcome;
@@ -45,7 +45,8 @@ fn as_of(text: &str) -> Result<Timestamp, String> {
 }
 
 /// Plans and audits: a plan that the auditor finds fault with does not leave this function.
-pub fn make(store: &Store, policy: &Policy, as_of: Option<Timestamp>) -> Result<Plan, AppError> {
+pub fn make(store: &Store, as_of: Option<Timestamp>) -> Result<Plan, AppError> {
+    let policy = &store.config().policy;
     let facts = store.facts(as_of)?;
     let plan = lowwater_engine::plan(&facts, policy, SEED);
     let violations = lowwater_engine::audit(&facts, policy, &plan);
@@ -59,12 +60,12 @@ fn faults(violations: &[Violation]) -> String {
 
 impl Args {
     pub(super) fn run(&self, settings: &Settings) -> Result<Outcome, AppError> {
-        let store = Store::open(&settings.data, &registry::lever_sections())?;
-        let policy = match &self.policy {
-            Some(file) => registry::policy(settings, Some(file))?,
-            None => store.config().policy.clone(),
+        let levers = registry::lever_sections();
+        let store = match &self.policy {
+            Some(file) => Store::open_with(&settings.data, Config::read_under(&settings.data, file, &levers)?)?,
+            None => Store::open(&settings.data, &levers)?,
         };
-        let plan = make(&store, &policy, self.as_of)?;
+        let plan = make(&store, self.as_of)?;
         let path = plan_file::path(settings, self.out.as_deref());
         plan_file::write(&path, &plan)?;
         let view = PlanView { plan: &plan, written: Some(path.display().to_string()), whole: false, next: Next::new(settings) };
