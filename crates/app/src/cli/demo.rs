@@ -27,7 +27,7 @@ const MARK: &str = "answers.csv";
 /// Writes into DIR/demo, or into the directory that --data names, never among your own data.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Only print; do not serve pages afterwards
+    /// Do not serve pages afterwards; this version serves none
     #[arg(long)]
     no_serve: bool,
     /// Another seed makes another organisation of the same kind
