@@ -5,6 +5,8 @@ mod common;
 use common::{finish, program, run, run_wide, transcript};
 
 const COMMANDS: &[&str] = &[
+    "demo",
+    "load",
     "report",
     "plan",
     "show",
@@ -35,6 +37,13 @@ fn help_of_every_command() {
     }
     let all = run(dir.path(), &["--help"]).stdout;
     assert!(COMMANDS.iter().all(|c| all.contains(&format!("\n  {c} "))), "{all}");
+    let listed = all
+        .lines()
+        .skip_while(|l| *l != "Commands:")
+        .skip(1)
+        .take_while(|l| !l.is_empty());
+    let listed = listed.filter(|l| l.starts_with("  ") && !l.starts_with("   ")).count();
+    assert_eq!(listed, COMMANDS.len() + 1, "every command and `help`\n{all}");
     assert!(!all.contains("\n  docs "), "hidden commands are not listed");
 }
 
