@@ -1,11 +1,13 @@
 //! Opening files: decompression by content, bounds, the beginning for detection, a hash of the bytes.
 
+use std::cell::Cell;
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
+use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Once};
 
 use datafusion::parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use sha2::{Digest, Sha256};
@@ -166,7 +168,9 @@ impl Input {
     }
 
     fn read_parquet_columns(&self) -> Result<Vec<String>, StoreError> {
-        let metadata = ArrowReaderMetadata::load(&self.file()?, ArrowReaderOptions::default()).map_err(|e| {
+        let file = self.file()?;
+        let load = || ArrowReaderMetadata::load(&file, ArrowReaderOptions::default());
+        let metadata = without_panics(&self.name, load)?.map_err(|e| {
             InputError::new(&self.name, format!("is Parquet, but its footer can't be read: {e}"))
                 .hint("the file was cut off while it was written or copied; get it again")
         })?;
@@ -200,6 +204,7 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
 pub fn expand(paths: &[PathBuf]) -> Result<Vec<Found>, StoreError> {
     let mut found = Vec::new();
     for path in paths {
+        refuse_store(path)?;
         if path.is_dir() {
             let before = found.len();
             walk(path, 0, &mut found)?;
@@ -214,6 +219,53 @@ pub fn expand(paths: &[PathBuf]) -> Result<Vec<Found>, StoreError> {
         }
     }
     Ok(found)
+}
+
+/// Runs a decoder that panics on some damaged files: then the file is at fault, and nobody wants to see a backtrace.
+pub(crate) fn without_panics<T>(name: &str, decode: impl FnOnce() -> T) -> Result<T, StoreError> {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let before = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            if !DECODING.get() {
+                before(panic);
+            }
+        }));
+    });
+    let outer = DECODING.replace(true);
+    let result = std::panic::catch_unwind(AssertUnwindSafe(decode));
+    DECODING.set(outer);
+    result.map_err(|_| {
+        InputError::new(name, "the Parquet data is damaged")
+            .hint("copy or download the file again; nothing of it was kept")
+            .into()
+    })
+}
+
+thread_local! {
+    /// Is this thread inside a decoder whose panics are caught?
+    static DECODING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Is it a folder of ours? What is in it is loaded already.
+fn is_store(directory: &Path) -> bool {
+    directory.join("manifest.json").is_file() && directory.join("writer.lock").is_file()
+}
+
+/// Refuses a file of a store: to load it would count everything twice.
+fn refuse_store(path: &Path) -> Result<(), StoreError> {
+    let whole = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    match whole.ancestors().find(|folder| is_store(folder)) {
+        None => Ok(()),
+        Some(store) => Err(StoreError::Refused {
+            what: format!(
+                "{} is in the store {}: it is loaded already",
+                path.display(),
+                store.display()
+            ),
+            hint: "name the files that your provider exported".into(),
+        }),
+    }
 }
 
 /// A file to load.
@@ -240,7 +292,7 @@ fn walk(directory: &Path, depth: usize, found: &mut Vec<Found>) -> Result<(), St
         let hidden = path
             .file_name()
             .is_some_and(|n| n.as_encoded_bytes().first() == Some(&b'.'));
-        if hidden {
+        if hidden || is_store(&path) {
             continue;
         }
         if path.is_dir() {

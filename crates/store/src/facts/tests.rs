@@ -237,7 +237,60 @@ fn a_store_that_lost_a_file_does_not_answer() {
     let (dir, _) = loaded("");
     let cube = dir.path().join("store/gpu_hours");
     std::fs::rename(&cube, dir.path().join("store/elsewhere")).unwrap();
-    let error = crate::store::Store::open(dir.path(), &[]).err().unwrap();
+    let error = Store::open(dir.path(), &[]).err().unwrap();
     assert_eq!(error.exit_code(), 4);
-    assert!(error.to_string().contains("gpu_hours") && error.to_string().contains("hint:"), "{error}");
+    assert!(
+        error.to_string().contains("gpu_hours") && error.to_string().contains("hint:"),
+        "{error}"
+    );
+}
+
+/// What a folder load makes of the files in it.
+fn load_folder(data: &std::path::Path, folder: &std::path::Path) -> Result<crate::load::LoadReport, StoreError> {
+    let request = crate::load::LoadRequest {
+        paths: vec![folder.to_owned()],
+        ..Default::default()
+    };
+    crate::load::load(
+        data,
+        &request,
+        &lowwater_model::policy::Policy::defaults(&[]),
+        &crate::load::Quiet,
+    )
+}
+
+#[test]
+fn the_store_is_never_loaded_into_itself() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("bill.csv"), focus_csv(&organisation())).unwrap();
+    let first = load_folder(dir.path(), dir.path()).unwrap();
+    let again = load_folder(dir.path(), dir.path()).unwrap();
+    assert!(again.unchanged);
+    assert_eq!(first.totals, again.totals);
+    let refused = load_folder(dir.path(), &dir.path().join("store/charges")).unwrap_err();
+    assert_eq!(refused.exit_code(), 4, "{refused}");
+}
+
+#[test]
+fn a_folder_with_a_damaged_export_is_not_loaded_in_part() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = dir.path().join("export");
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::write(folder.join("a.csv"), focus_csv(&organisation())).unwrap();
+    std::fs::write(folder.join("README.md"), "").unwrap();
+    load_folder(dir.path(), &folder).unwrap();
+    std::fs::write(folder.join("b.csv.gz"), b"\x1f\x8b\x08\x00cut").unwrap();
+    let error = load_folder(dir.path(), &folder).unwrap_err();
+    assert_eq!(error.exit_code(), 3, "{error}");
+    assert!(error.to_string().contains("b.csv.gz"), "{error}");
+}
+
+#[test]
+fn a_decoder_that_panics_is_a_damaged_file() {
+    let error = crate::input::without_panics("x.parquet", || -> u8 { panic!("inside the decoder") }).unwrap_err();
+    assert_eq!(error.exit_code(), 3);
+    assert!(
+        error.to_string().contains("x.parquet") && error.to_string().contains("damaged"),
+        "{error}"
+    );
 }

@@ -10,7 +10,7 @@ use self::cells::Cells;
 use super::{BillSink, Decode, Format, Head};
 use crate::csv::{Limits, RecordReader, Row};
 use crate::error::{InputError, StoreError};
-use crate::input::Input;
+use crate::input::{Input, without_panics};
 use crate::load::Reject;
 use crate::schema;
 
@@ -139,6 +139,11 @@ fn decode_csv(input: &mut Input, sink: &mut dyn BillSink) -> Result<(), StoreErr
 }
 
 fn decode_parquet(input: &mut Input, sink: &mut dyn BillSink) -> Result<(), StoreError> {
+    let name = input.name().to_owned();
+    without_panics(&name, || decode_batches(input, sink))?
+}
+
+fn decode_batches(input: &mut Input, sink: &mut dyn BillSink) -> Result<(), StoreError> {
     let damaged = |e: &dyn std::fmt::Display| {
         let error = InputError::new(input.name(), format!("the Parquet data is damaged: {e}"));
         StoreError::from(error.hint("copy or download the file again; nothing of it was kept"))

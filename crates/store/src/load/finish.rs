@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use lowwater_model::charge::CostMetric;
+use lowwater_model::money::{Decimal, ExactSum};
 use lowwater_model::policy::{Policy, Settings};
 
 use super::bill::Bills;
@@ -56,6 +57,7 @@ pub(crate) fn finish(mut bills: Bills<'_>, policy: &Policy) -> Result<(Vec<UnitR
             }
         }
         if let Some(rejects) = rejects.get(&at) {
+            made.warnings.push(rejected_money(rejects));
             let name = write_rejects(&mut bills, &unit, rejects)?;
             made.files.entry("rejects".into()).or_default().push(name);
         }
@@ -88,6 +90,28 @@ fn rejects_by_unit(bills: &mut Bills<'_>) -> Result<BTreeMap<usize, Vec<Reject>>
         bills.units.get_mut(*unit).rejects = rejects.len() as u64;
     }
     Ok(by_unit)
+}
+
+/// What the rejected rows hold, because the totals of the unit are those of its kept rows.
+fn rejected_money(rejects: &[Reject]) -> String {
+    let mut sum = ExactSum::default();
+    let known = rejects
+        .iter()
+        .filter_map(|reject| Decimal::parse(reject.at_stake.as_deref()?).ok());
+    let count = known.map(|value| sum.add(value)).count();
+    let rows = if rejects.len() == 1 {
+        "1 row was".to_owned()
+    } else {
+        format!("{} rows were", rejects.len())
+    };
+    let unreadable = match rejects.len() - count {
+        0 => String::new(),
+        unknown => format!(", and an unknown amount in {unknown} of them"),
+    };
+    format!(
+        "{rows} rejected with {} of BilledCost{unreadable}: not in these totals; see `lowwater rejects`",
+        sum.file_text()
+    )
 }
 
 fn check_rejects(bills: &Bills<'_>, rejects: &BTreeMap<usize, Vec<Reject>>, max_share: i128) -> Result<(), StoreError> {

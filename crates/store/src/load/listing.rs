@@ -1,7 +1,7 @@
 //! Which files a load is of, and what reads each.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::{LoadRequest, Progress};
 use crate::error::{InputError, StoreError};
@@ -63,7 +63,7 @@ impl Listing {
     fn recognise(&mut self, file: &Found, request: &LoadRequest) -> Result<Option<Listed>, StoreError> {
         let input = match Input::open(&file.path) {
             // A README or a picture beside the export is not the export.
-            Err(error @ StoreError::Input(_)) if !file.named => {
+            Err(error @ StoreError::Input(_)) if !file.named && !is_named_as_data(&file.path) => {
                 let text = error.to_string();
                 self.warnings
                     .insert(format!("left out: {}", text.lines().next().unwrap_or_default()));
@@ -90,6 +90,16 @@ impl Listing {
             format,
         }))
     }
+}
+
+/// Is it called as exports are? Then a folder without it is not the whole export.
+fn is_named_as_data(path: &Path) -> bool {
+    let ending = path
+        .extension()
+        .and_then(|e| e.to_str())
+        .unwrap_or_default()
+        .to_lowercase();
+    ["csv", "gz", "zst", "parquet", "prom"].contains(&ending.as_str())
 }
 
 fn by_name(name: &str) -> Result<&'static Format, StoreError> {
