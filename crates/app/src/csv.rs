@@ -10,13 +10,14 @@ pub struct Csv {
 pub struct Field(String);
 
 /// Characters with which a spreadsheet takes a cell for a formula.
-const FORMULA: [char; 6] = ['=', '+', '-', '@', '\t', '\r'];
+const FORMULA: [char; 11] = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'];
 
 impl Csv {
     /// A field that is text.
     pub fn text(text: impl Into<String>) -> Field {
         let text = text.into();
-        Field(if text.starts_with(FORMULA) {
+        // Some programs trim before they look.
+        Field(if text.starts_with(FORMULA) || text.trim_start().starts_with(FORMULA) {
             format!("'{text}")
         } else {
             text

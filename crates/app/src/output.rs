@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::config::Settings;
 use crate::error::AppError;
+use crate::screen::paragraph::visible;
 use crate::screen::{Paint, Screen};
 
 /// What a command shows. Text and JSON come from the same struct, so that their numbers can't differ.
@@ -49,11 +50,11 @@ pub fn bytes(bytes: &[u8]) -> Result<(), AppError> {
 /// Prints a remark on standard error. That nobody can read it is no reason to fail.
 pub fn remark(settings: &Settings, remark: &str) {
     if !settings.quiet {
-        let _ = writeln!(io::stderr().lock(), "{remark}");
+        let _ = writeln!(io::stderr().lock(), "{}", visible(remark));
     }
 }
 
 /// Prints an error on standard error; `hint:` lines stay as they are.
 pub fn error(message: &str) {
-    let _ = writeln!(io::stderr().lock(), "error: {message}");
+    let _ = writeln!(io::stderr().lock(), "error: {}", visible(message));
 }

@@ -41,8 +41,28 @@ pub fn read(settings: &Settings, file: Option<&Path>) -> Result<Plan, AppError> 
     Ok(plan)
 }
 
+/// A bill, a policy or a device under that name was not meant.
+fn refuse_other_files(path: &Path) -> Result<(), AppError> {
+    let Ok(metadata) = std::fs::symlink_metadata(path) else {
+        return Ok(());
+    };
+    let is_plan = || {
+        let text = std::fs::read_to_string(path).ok()?;
+        let value: Value = serde_json::from_str(&text).ok()?;
+        (value.get("steps").is_some() && value.get("version").is_some()).then_some(())
+    };
+    if metadata.is_file() && (metadata.len() == 0 || is_plan().is_some()) {
+        return Ok(());
+    }
+    let shown = path.display();
+    Err(AppError::Refused(format!(
+        "{shown}: there is something else than a plan\nhint: choose another name for --out"
+    )))
+}
+
 /// Writes a plan so that a reader sees the old file or the new one.
 pub fn write(path: &Path, plan: &Plan) -> Result<(), AppError> {
+    refuse_other_files(path)?;
     let mut text = serde_json::to_string_pretty(plan)
         .map_err(|e| AppError::Input(format!("the plan can't be written as JSON: {e}")))?;
     text.push('\n');
@@ -68,6 +88,17 @@ mod tests {
             ..GlobalArgs::default()
         };
         Settings::new(&args, &Environment::default())
+    }
+
+    #[test]
+    fn nothing_but_a_plan_is_overwritten() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("bill.csv");
+        std::fs::write(&file, "ChargePeriodStart,BilledCost\n").unwrap();
+        let error = write(&file, &sample::plan()).unwrap_err();
+        assert_eq!(error.exit_code(), 4);
+        assert!(std::fs::read_to_string(&file).unwrap().starts_with("ChargePeriodStart"));
+        assert!(write(dir.path(), &sample::plan()).is_err(), "a folder is no plan");
     }
 
     #[test]

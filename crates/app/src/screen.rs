@@ -7,7 +7,7 @@ pub mod table;
 pub use paint::Paint;
 pub use table::{Column, Table};
 
-use paragraph::wrap;
+use paragraph::{visible, wrap};
 
 /// A number with its name and what it means.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -240,8 +240,8 @@ fn next_lines(commands: &[(String, String)], width: usize, paint: Paint) -> Vec<
 /// A figure without a remark.
 pub fn figure(label: impl Into<String>, value: impl Into<String>, remark: impl Into<String>) -> Figure {
     Figure {
-        label: label.into(),
-        value: value.into(),
+        label: visible(&label.into()),
+        value: visible(&value.into()),
         remark: remark.into(),
     }
 }

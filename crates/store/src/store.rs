@@ -113,15 +113,11 @@ impl Store {
     pub fn notes(&self) -> Vec<String> {
         let bills = self.manifest().bills.values();
         let mut notes: BTreeSet<String> = bills.clone().flat_map(|u| u.warnings.iter().cloned()).collect();
-        let unknown: u64 = bills.clone().map(|u| u.unknown_costs).sum();
+        let unknown: u64 = bills.map(|u| u.unknown_costs).sum();
         if unknown > 0 {
             notes.insert(format!(
                 "{unknown} of the charges have an unknown BilledCost, which no sum of it can hold"
             ));
-        }
-        let rejects: u64 = bills.map(|u| u.rejects).sum();
-        if rejects > 0 {
-            notes.insert(format!("{rejects} rows were rejected; see `lowwater rejects`"));
         }
         notes.extend(self.config.warnings.iter().cloned());
         notes.into_iter().collect()

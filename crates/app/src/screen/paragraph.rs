@@ -4,7 +4,20 @@
 ///
 /// A word that is longer than a line stays whole: a path that is cut can't be copied. Line breaks in the text stay.
 pub fn wrap(text: &str, width: usize, indent: &str) -> Vec<String> {
-    text.lines().flat_map(|line| wrap_line(line, width, indent)).collect()
+    visible(text)
+        .lines()
+        .flat_map(|line| wrap_line(line, width, indent))
+        .collect()
+}
+
+/// Foreign text can't command the terminal: control characters and marks that turn the direction of writing are
+/// replaced. A line break is meant.
+pub fn visible(text: &str) -> String {
+    let commands = |c: char| c.is_control() && c != '\n';
+    let turns = |c: char| matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    text.chars()
+        .map(|c| if commands(c) || turns(c) { '\u{fffd}' } else { c })
+        .collect()
 }
 
 fn wrap_line(text: &str, width: usize, indent: &str) -> Vec<String> {
@@ -47,6 +60,12 @@ mod tests {
         );
         assert_eq!(wrap("one\n  two three", 7, ""), ["one", "  two", "three"]);
         assert_eq!(wrap("", 10, ""), Vec::<String>::new());
+    }
+
+    #[test]
+    fn foreign_text_is_only_text() {
+        assert_eq!(visible("a\u{1b}[2J\u{202e}b\nc"), "a\u{fffd}[2J\u{fffd}b\nc");
+        assert_eq!(wrap("a\u{7}b", 10, ""), ["a\u{fffd}b"]);
     }
 
     #[test]

@@ -3,10 +3,12 @@
 use comfy_table::{Attribute, Cell, CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, TableStyle, Width};
 
 use super::Paint;
-use super::paragraph::wrap;
+use super::paragraph::{visible, wrap};
 
 /// Spaces between columns.
 const GAP: usize = 2;
+/// Characters of a cell that are shown.
+const MAX_CELL: usize = 400;
 /// A text column is never narrower than this, unless its content is.
 const MIN_TEXT: usize = 10;
 
@@ -91,7 +93,7 @@ impl Table {
     }
 
     fn push(&mut self, cells: impl IntoIterator<Item = String>, strong: bool) {
-        let mut cells: Vec<String> = cells.into_iter().map(|c| visible(&c)).collect();
+        let mut cells: Vec<String> = cells.into_iter().map(|c| visible(&shortened(&c))).collect();
         cells.resize(self.columns.len(), String::new());
         self.rows.push(Row { cells, strong });
     }
@@ -204,11 +206,12 @@ fn sum(shown: &[usize], size: impl Fn(usize) -> usize) -> usize {
     shown.iter().map(|i| size(*i)).sum::<usize>() + GAP * shown.len().saturating_sub(1)
 }
 
-/// Control characters of foreign text would move the cursor or change colours; a line break is meant.
-fn visible(text: &str) -> String {
-    text.chars()
-        .map(|c| if c.is_control() && c != '\n' { '\u{fffd}' } else { c })
-        .collect()
+/// Text longer than anybody reads in a cell is cut: laying it out would take for ever.
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(MAX_CELL) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}…", &text[..end]),
+    }
 }
 
 /// Gives `spare` characters to the columns that want more, evenly, none more than it wants.
@@ -315,6 +318,14 @@ a team with a rather long name that goes on            234,567.89   19.0 %  trai
         let mut table = Table::new([Column::text("name")]);
         table.row(["\u{1b}[2Jwiped\u{7}".to_owned()]);
         assert!(text(&table, 80).ends_with("\u{fffd}[2Jwiped\u{fffd}"));
+    }
+
+    #[test]
+    fn a_cell_is_cut_before_it_is_laid_out() {
+        let mut table = Table::new([Column::text("name")]);
+        table.row(["é".repeat(1_000_000)]);
+        let shown = text(&table, 80);
+        assert!(shown.contains('…') && shown.chars().filter(|c| *c == 'é').count() == MAX_CELL);
     }
 
     #[test]

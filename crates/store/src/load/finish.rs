@@ -104,14 +104,15 @@ fn rejected_money(rejects: &[Reject]) -> String {
     } else {
         format!("{} rows were", rejects.len())
     };
-    let unreadable = match rejects.len() - count {
-        0 => String::new(),
-        unknown => format!(", and an unknown amount in {unknown} of them"),
+    let money = match (count, rejects.len() - count) {
+        (0, _) => "an unknown BilledCost".to_owned(),
+        (_, 0) => format!("{} of BilledCost", sum.file_text()),
+        (_, unknown) => format!(
+            "{} of BilledCost, and an unknown amount in {unknown} of them",
+            sum.file_text()
+        ),
     };
-    format!(
-        "{rows} rejected with {} of BilledCost{unreadable}: not in these totals; see `lowwater rejects`",
-        sum.file_text()
-    )
+    format!("{rows} rejected with {money}: not in these totals; see `lowwater rejects`")
 }
 
 fn check_rejects(bills: &Bills<'_>, rejects: &BTreeMap<usize, Vec<Reject>>, max_share: i128) -> Result<(), StoreError> {
