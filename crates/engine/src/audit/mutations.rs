@@ -497,7 +497,6 @@ const POLICIES: &[(&str, &str)] = &[
     ("[lever.off_hours]\nmin_history_days = 50", "schedule"),
     ("[lever.off_hours]\nneeded_share = 0.0\nscarce = [\"A10G\"]", "scarce"),
     ("[lever.off_hours]\nscarce = [\"A10G\"]\nallow_scarce = true", "scarce"),
-    ("[usage]\nmin_join_share = 1.1", "measured"),
 ];
 
 #[test]
