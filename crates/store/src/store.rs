@@ -231,6 +231,11 @@ impl Store {
 
     fn register_views(&self, session: &Session) -> Result<(), StoreError> {
         let places = self.places(self.bill_period().unwrap_or(Period::from_seconds(0, 0)));
+        // Until a question is about time, days are those of the day cube: UTC.
+        let cube_days = Places {
+            zone: TimeZone::UTC,
+            ..places.clone()
+        };
         for view in VIEWS {
             match view.name {
                 // Every question about idle hours asks it again: its rows are kept.
@@ -240,7 +245,8 @@ impl Store {
             }
             // Who owns what is asked of every resource, so only where an answer needs it: see `owned`.
             if !["resource_hours", "owned_bill"].contains(&view.name) {
-                session.create_view(view.name, &view.text(&places))?;
+                let places = if view.name == "bill" { &cube_days } else { &places };
+                session.create_view(view.name, &view.text(places))?;
             }
         }
         Ok(())
@@ -249,8 +255,11 @@ impl Store {
     /// Lets the bill be by days of the owner's zone, for questions about time; else the day cube answers, which has UTC days.
     pub(crate) fn use_days(&self, local: bool) -> Result<&Session, StoreError> {
         let session = self.owned()?;
-        let places = self.places(self.bill_period().unwrap_or(Period::from_seconds(0, 0)));
+        let mut places = self.places(self.bill_period().unwrap_or(Period::from_seconds(0, 0)));
         let local = local && places.zone != TimeZone::UTC;
+        if !local {
+            places.zone = TimeZone::UTC;
+        }
         if self.local_days.replace(local) != local {
             session.create_view(
                 "days",
