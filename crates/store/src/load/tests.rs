@@ -3,6 +3,7 @@
 mod again;
 mod faults;
 mod forms;
+mod mutated;
 mod process;
 mod real;
 mod sample;

@@ -21,14 +21,14 @@ fn loaded(name: &str, bytes: &[u8]) -> (Store, LoadReport) {
     (store, report)
 }
 
-fn gzip(bytes: &[u8]) -> Vec<u8> {
+pub(super) fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     encoder.write_all(bytes).unwrap();
     encoder.finish().unwrap()
 }
 
 /// The stored charges of a store as one Parquet file, without the columns that the loader adds.
-fn exported(store: &Store) -> Vec<u8> {
+pub(super) fn exported(store: &Store) -> Vec<u8> {
     let batches = store.table("charges");
     let schema = batches[0].schema();
     let kept: Vec<usize> = (0..schema.fields().len())
