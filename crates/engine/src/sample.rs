@@ -242,6 +242,9 @@ impl Machine {
             criticality: self.criticality,
             never: self.never.clone(),
             keep: self.keep.clone(),
+            deadline: None,
+            latency_p99: None,
+            checkpoint: None,
             because: self.because.clone(),
         }
     }

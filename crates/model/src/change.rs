@@ -124,3 +124,110 @@ changes! {
     stop::Stop,
     set_schedule::SetSchedule,
 }
+
+/// Kinds that an owner may forbid before anything proposes them: a ban must not wait for what it bans.
+const FORBIDDABLE: &[&str] = &[
+    "replace_sku",
+    "use_spot",
+    "set_checkpoint",
+    "commit",
+    "set_mig",
+    "consolidate",
+    "delete_storage",
+    "set_tag",
+];
+
+/// Every word that `never` may hold.
+pub fn forbiddable() -> Vec<&'static str> {
+    let registered = Change::META.iter().map(|meta| meta.kind);
+    registered.chain(FORBIDDABLE.iter().copied()).collect()
+}
+
+/// A word that is no kind of change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct UnknownKind {
+    pub(crate) what: String,
+    pub(crate) hint: String,
+}
+
+/// What is wrong with a word in `never`; none = it is a kind of change.
+pub(crate) fn unknown_kind(word: &str) -> Option<UnknownKind> {
+    let kinds = forbiddable();
+    if kinds.contains(&word) {
+        return None;
+    }
+    let nearest = kinds.iter().min_by_key(|kind| edits(word, kind));
+    let near = nearest.filter(|kind| edits(word, kind) * 2 <= kind.len());
+    let meant = near.map_or_else(String::new, |kind| format!("did you mean `{kind}`? "));
+    Some(UnknownKind {
+        what: format!("`{word}`, which is no kind of change"),
+        hint: format!("{meant}the kinds are {}", kinds.join(", ")),
+    })
+}
+
+/// Characters to insert, remove or replace until one word is the other.
+fn edits(from: &str, to: &str) -> usize {
+    let to: Vec<char> = to.chars().collect();
+    let mut row: Vec<usize> = (0..=to.len()).collect();
+    for (i, a) in from.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, b) in to.iter().enumerate() {
+            let replaced = diagonal + usize::from(a != *b);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[to.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_misspelt_kind_is_told_with_the_nearest() {
+        for (word, meant) in [
+            ("stpo", "stop"),
+            ("use-spot", "use_spot"),
+            ("Stop", "stop"),
+            ("set_shedule", "set_schedule"),
+        ] {
+            let told = unknown_kind(word).unwrap();
+            assert!(told.what.contains(&format!("`{word}`")), "{told:?}");
+            assert!(told.hint.starts_with(&format!("did you mean `{meant}`?")), "{told:?}");
+            assert!(told.hint.ends_with("set_tag"), "{told:?}");
+        }
+        assert!(
+            unknown_kind("everything")
+                .unwrap()
+                .hint
+                .starts_with("the kinds are stop, ")
+        );
+        for kind in ["stop", "set_schedule", "use_spot", "set_tag"] {
+            assert_eq!(unknown_kind(kind), None);
+        }
+    }
+
+    /// By the definition, without a table.
+    fn slow_edits(a: &[char], b: &[char]) -> usize {
+        match (a, b) {
+            ([], rest) | (rest, []) => rest.len(),
+            ([x, a @ ..], [y, b @ ..]) if x == y => slow_edits(a, b),
+            ([_, short_a @ ..], [_, short_b @ ..]) => {
+                1 + slow_edits(short_a, short_b)
+                    .min(slow_edits(a, short_b))
+                    .min(slow_edits(short_a, b))
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn edits_are_the_fewest(a in "[abc]{0,6}", b in "[abc]{0,6}") {
+            let chars = |text: &str| text.chars().collect::<Vec<_>>();
+            prop_assert_eq!(edits(&a, &b), slow_edits(&chars(&a), &chars(&b)));
+        }
+    }
+}

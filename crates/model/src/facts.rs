@@ -2,10 +2,11 @@
 //!
 //! Hourly columns exist only for resources that a lever may touch. All other money is one exact rest.
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::charge::{CostMetric, PricingCategory, Spread};
+use crate::deadline::Deadline;
 use crate::id::{
     AccountId, CalendarName, CommitmentId, Currency, FactsId, RegionId, ResourceId, Sku, Team, WorkloadName,
 };
@@ -16,7 +17,7 @@ use crate::period::{Hour, Period};
 use crate::schedule::Calendars;
 use crate::sku::SkuFact;
 use crate::usage::Usage;
-use crate::workload::{Class, Criticality, Keep, Role};
+use crate::workload::{Checkpoint, Class, Criticality, Keep, Role};
 
 /// Everything that a plan is made from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -154,6 +155,15 @@ pub struct Owner {
     pub never: std::collections::BTreeSet<String>,
     /// Must stay as it is.
     pub keep: Option<Keep>,
+    /// When its result is needed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadline: Option<Deadline>,
+    /// Promise on the latency of 99 in 100 answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency_p99: Option<SignedDuration>,
+    /// How it saves its progress.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checkpoint: Option<Checkpoint>,
     /// Says which rule gave what, one line a field: `keep: workload notebooks in workloads.toml`.
     pub because: Vec<String>,
 }

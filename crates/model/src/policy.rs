@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
+use crate::change::unknown_kind;
 use crate::error::ConfigError;
 use crate::id::{CalendarName, Team};
-use crate::workload::{Criticality, Keep};
+use crate::workload::{Criticality, Keep, RESERVED_LABELS};
 
 /// A default value, in a form that a static table can hold.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -215,6 +216,30 @@ pub struct OwnerRules {
     pub lever: BTreeMap<String, Table>,
 }
 
+impl OwnerRules {
+    /// What would be read by nobody, or never match, is refused.
+    fn check(&self, kind: &str, name: &str) -> Result<(), String> {
+        if name.trim().is_empty() || RESERVED_LABELS.contains(&name.trim()) {
+            return Err(format!(
+                "`{name}` is no name of {kind}: lines of a report that belong to nobody are called so"
+            ));
+        }
+        if kind == "environment" {
+            for (key, given) in [("zone", self.zone.is_some()), ("holidays", self.holidays.is_some())] {
+                if given {
+                    return Err(format!(
+                        "`{key}` is people's, not an environment's: write it into [team.NAME], or into the workload"
+                    ));
+                }
+            }
+        }
+        match self.never.iter().find_map(|word| unknown_kind(word)) {
+            Some(word) => Err(format!("`never` holds {}; {}", word.what, word.hint)),
+            None => Ok(()),
+        }
+    }
+}
+
 /// The whole policy, defaults filled in.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Policy {
@@ -334,6 +359,9 @@ impl Policy {
             let rules: OwnerRules = rules
                 .try_into()
                 .map_err(|e: toml::de::Error| format!("[{kind}.{name}]: {}", e.message()))?;
+            rules
+                .check(kind, &name)
+                .map_err(|what| format!("[{kind}.\"{name}\"]: {what}"))?;
             for (lever, given) in &rules.lever {
                 let mut probe = self
                     .sections
@@ -447,6 +475,9 @@ fn out_of_range(key: &str, value: &Value) -> Option<&'static str> {
         Value::Float(v) if !(0.0..=1e12).contains(v) => Some("a number from 0"),
         Value::Integer(v) if key.ends_with("days") && !(1..=3660).contains(v) => Some("between 1 and 3660"),
         Value::Integer(v) if !(0..=100_000).contains(v) => Some("between 0 and 100000"),
+        Value::String(v) if key.ends_with("criticality") && !Criticality::ALL.iter().any(|c| c.as_str() == v) => {
+            Some("`low`, `medium`, `high` or `critical`")
+        }
         Value::Array(v) if v.iter().any(|e| e.as_str().is_none_or(|t| t.trim().is_empty())) => Some("a list of words"),
         _ => None,
     }
@@ -458,7 +489,11 @@ mod tests {
 
     const IDLE: Section = Section {
         name: "idle",
-        keys: &[key("window_days", Int(14), "…"), key("min", Float(1.0), "…")],
+        keys: &[
+            key("window_days", Int(14), "…"),
+            key("min", Float(1.0), "…"),
+            key("max_criticality", Text("medium"), "…"),
+        ],
     };
 
     fn parse(text: &str) -> Result<Policy, String> {
@@ -516,6 +551,27 @@ mod tests {
             ("[owner]\nteam_tags = [1]", "list of words"),
             ("[owner]\nteam_tags = [\"\"]", "list of words"),
             ("[team.a.lever.idle]\nwindow_days = -3", "between 1 and 3660"),
+            (
+                "[lever.idle]\nmax_criticality = \"x\"",
+                "`low`, `medium`, `high` or `critical`, not \"x\"",
+            ),
+            (
+                "[team.a.lever.idle]\nmax_criticality = \"High\"",
+                "`max_criticality` in [team.a.lever.idle] must be",
+            ),
+            (
+                "[team.\"(idle)\"]\ncriticality = \"low\"",
+                "[team.\"(idle)\"]: `(idle)` is no name of team",
+            ),
+            ("[environment.\" \"]\ncriticality = \"low\"", "no name of environment"),
+            (
+                "[environment.p]\nzone = \"Europe/Berlin\"",
+                "[environment.\"p\"]: `zone` is people's",
+            ),
+            ("[environment.p]\nholidays = \"DE-BE\"", "`holidays` is people's"),
+            ("[team.a]\nnever = [\"stpo\"]", "`never` holds `stpo`"),
+            ("[environment.p]\nnever = [\"stpo\"]", "did you mean `stop`?"),
+            ("[team.a]\ncriticality = \"x\"", "[team.a]"),
         ] {
             let error = parse(text).unwrap_err();
             assert!(error.contains(range), "{text}: {error}");

@@ -3,10 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use globset::GlobBuilder;
+use jiff::SignedDuration;
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
+use crate::change::unknown_kind;
 use crate::charge::focus_enum;
+use crate::deadline::Deadline;
 use crate::error::ConfigError;
 use crate::id::{CalendarName, Team, WorkloadName};
 
@@ -69,20 +72,39 @@ pub struct Keep {
     pub until: Option<Date>,
 }
 
+/// A text, or a bare TOML date or time.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+pub(crate) enum TomlText {
+    Toml(toml::value::Datetime),
+    Text(String),
+}
+
+impl From<TomlText> for String {
+    fn from(text: TomlText) -> Self {
+        match text {
+            TomlText::Toml(date) => date.to_string(),
+            TomlText::Text(text) => text,
+        }
+    }
+}
+
 /// A day, as a text or as a bare TOML date.
 fn day<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Date>, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Form {
-        Toml(toml::value::Datetime),
-        Text(String),
-    }
-    let text = match Form::deserialize(deserializer)? {
-        Form::Toml(date) => date.to_string(),
-        Form::Text(text) => text,
-    };
+    let text = String::from(TomlText::deserialize(deserializer)?);
     let wrong = |_| serde::de::Error::custom(format!("`{text}` is not a day such as 2026-11-06"));
     text.parse().map(Some).map_err(wrong)
+}
+
+/// A duration above zero, such as `300ms` or `1h 30m`.
+fn duration<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<SignedDuration>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    match text.parse::<SignedDuration>() {
+        Ok(duration) if duration.is_positive() => Ok(Some(duration)),
+        _ => Err(serde::de::Error::custom(format!(
+            "`{text}` is no duration above zero\nhint: write a number with its unit, such as `300ms`, `30m` or `1h 30m`"
+        ))),
+    }
 }
 
 impl Keep {
@@ -97,10 +119,10 @@ impl Keep {
 #[serde(deny_unknown_fields)]
 pub struct Checkpoint {
     /// Between two saves, such as `30m`.
-    #[serde(default)]
-    pub every: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "duration")]
+    pub every: Option<SignedDuration>,
     /// Size of one save in GB (10^9 bytes).
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gb: Option<f64>,
     /// Can the job go on from one?
     #[serde(default)]
@@ -233,19 +255,34 @@ impl Select {
                 .all(|(key, want)| of.tags.get(&fold_key(key)).is_some_and(|v| want.accepts([v.as_str()])))
     }
 
-    fn patterns(&self) -> impl Iterator<Item = &String> {
-        [
-            &self.resource_id,
-            &self.resource_name,
-            &self.account,
-            &self.region,
-            &self.sku,
-            &self.host,
-            &self.namespace,
-        ]
-        .into_iter()
-        .chain(self.tag.values())
-        .flat_map(|m| m.0.iter())
+    /// Every given field with its texts; tags as `tag.KEY`.
+    fn fields(&self) -> impl Iterator<Item = (String, &OneOrMany)> {
+        let named = [
+            ("resource_id", &self.resource_id),
+            ("resource_name", &self.resource_name),
+            ("account", &self.account),
+            ("region", &self.region),
+            ("sku", &self.sku),
+            ("host", &self.host),
+            ("namespace", &self.namespace),
+        ];
+        let named = named.into_iter().map(|(name, texts)| (name.to_owned(), texts));
+        named.chain(self.tag.iter().map(|(key, texts)| (format!("tag.{key}"), texts)))
+    }
+
+    /// The first text that can't match what was meant: field, text, and what is wrong with it.
+    fn wrong_pattern(&self) -> Option<(String, &str, &'static str)> {
+        self.fields().find_map(|(field, texts)| {
+            if field.starts_with("tag.") && texts.is_absent() {
+                return Some((field, "", "is an empty list"));
+            }
+            let wrong = texts.0.iter().find_map(|text| match text {
+                text if text.trim().is_empty() => Some((text, "is empty")),
+                text if GlobBuilder::new(text).build().is_err() => Some((text, "is not a valid glob")),
+                _ => None,
+            });
+            wrong.map(|(text, why)| (field, text.as_str(), why))
+        })
     }
 }
 
@@ -273,12 +310,12 @@ pub struct Workload {
     /// Model served or trained.
     #[serde(default)]
     pub model: Option<String>,
-    /// When the result is needed, as the owner writes it.
+    /// When the result is needed.
     #[serde(default)]
-    pub deadline: Option<String>,
+    pub deadline: Option<Deadline>,
     /// Promise on latency, such as `500ms`.
-    #[serde(default)]
-    pub latency_p99: Option<String>,
+    #[serde(default, deserialize_with = "duration")]
+    pub latency_p99: Option<SignedDuration>,
     /// How it saves its progress.
     #[serde(default)]
     pub checkpoint: Option<Checkpoint>,
@@ -297,7 +334,7 @@ pub struct Workload {
     /// Holiday calendar of its people.
     #[serde(default)]
     pub holidays: Option<CalendarName>,
-    /// File with its request curve.
+    /// File with its request curve, beside workloads.toml.
     #[serde(default)]
     pub curve: Option<String>,
     /// Which resources are its own; any may match.
@@ -336,18 +373,27 @@ pub const RESERVED_LABELS: &[&str] = &[
 ];
 
 impl Workloads {
-    /// Reads `workloads.toml`. Unknown keys, double names, wrong globs and reserved labels are errors.
+    /// Reads `workloads.toml`. Unknown keys, double names, wrong globs, reserved labels, kinds of change that do not
+    /// exist, and values that can't be meant are errors.
     pub fn parse(text: &str, file: &str) -> Result<Self, ConfigError> {
         let all: Self = toml::from_str(text).map_err(|e| ConfigError::toml(file, &e))?;
         let mut seen = BTreeSet::new();
-        for workload in &all.workload {
-            if !seen.insert(&workload.name) {
-                return Err(ConfigError::new(
-                    file,
-                    format!("workload `{}` is declared twice", workload.name),
-                ));
+        for (at, workload) in all.workload.iter().enumerate() {
+            if workload.name.as_str().trim().is_empty() {
+                return Err(
+                    ConfigError::new(file, format!("workload {} of the file: `name` is empty", at + 1))
+                        .hint("give it a name of its own; reports and plans show it"),
+                );
             }
-            workload.check(file)?;
+            if !seen.insert(workload.name.as_str().trim()) {
+                return Err(
+                    ConfigError::new(file, format!("workload `{}` is declared twice", workload.name))
+                        .hint("one workload may have several [[workload.select]]; any of them is enough"),
+                );
+            }
+            workload.check().map_err(|fault| {
+                ConfigError::new(file, format!("workload `{}`: {}", workload.name, fault.what)).hint(fault.hint)
+            })?;
         }
         Ok(all)
     }
@@ -363,32 +409,90 @@ impl Workloads {
     }
 }
 
+/// What is wrong with a workload, and what to do.
+struct Fault {
+    what: String,
+    hint: String,
+}
+
+fn fault(what: impl Into<String>, hint: impl Into<String>) -> Result<(), Fault> {
+    Err(Fault {
+        what: what.into(),
+        hint: hint.into(),
+    })
+}
+
 impl Workload {
-    fn check(&self, file: &str) -> Result<(), ConfigError> {
-        let fail = |what: String| Err(ConfigError::new(file, format!("workload `{}`: {what}", self.name)));
-        if let Some(pattern) = self
-            .select
-            .iter()
-            .flat_map(Select::patterns)
-            .find(|p| GlobBuilder::new(p).build().is_err())
+    fn check(&self) -> Result<(), Fault> {
+        self.check_selects()?;
+        self.check_labels()?;
+        if let Some(word) = self.never.iter().find_map(|kind| unknown_kind(kind)) {
+            return fault(format!("`never` holds {}", word.what), word.hint);
+        }
+        if let Some(gb) = self.checkpoint.as_ref().and_then(|c| c.gb)
+            && !(gb.is_finite() && gb > 0.0)
         {
-            return fail(format!("`{pattern}` is not a valid glob"));
-        }
-        if self.select.iter().any(|s| *s == Select::default()) {
-            return fail("an empty [[workload.select]] would match every resource".into());
-        }
-        let labels = [
-            Some(self.name.as_str()),
-            self.team.as_ref().map(Team::as_str),
-            self.project.as_deref(),
-        ];
-        if let Some(label) = labels.into_iter().flatten().find(|l| RESERVED_LABELS.contains(l)) {
-            return fail(format!("`{label}` is the label of a line that belongs to nobody"));
+            return fault(
+                format!("`checkpoint.gb` is `{gb}`, not a size above zero"),
+                "write the size of one save in GB; leave it out where it is not known",
+            );
         }
         match &self.zone {
-            Some(zone) if jiff::tz::TimeZone::get(zone).is_err() => fail(format!("`{zone}` is not an IANA time zone")),
+            Some(zone) if jiff::tz::TimeZone::get(zone).is_err() => fault(
+                format!("`zone` is `{zone}`, which is not an IANA time zone"),
+                "write it like `Europe/Berlin`",
+            ),
             _ => Ok(()),
         }
+    }
+
+    /// A workload that selects nothing, or everything, was not meant so.
+    fn check_selects(&self) -> Result<(), Fault> {
+        if self.select.is_empty() {
+            return fault(
+                "has no [[workload.select]], so it owns nothing",
+                "say which resources are its own, such as `resource_name = \"train-*\"`",
+            );
+        }
+        for (at, select) in self.select.iter().enumerate() {
+            let row = at + 1;
+            if *select == Select::default() {
+                return fault(
+                    format!("[[workload.select]] {row} is empty and would match every resource"),
+                    "name at least one field, such as `resource_name`",
+                );
+            }
+            if let Some((field, pattern, wrong)) = select.wrong_pattern() {
+                return fault(
+                    format!("[[workload.select]] {row}: `{field}` is `{pattern}`, which {wrong}"),
+                    "write an exact text or a glob such as `train-*`; `*`, `?` and `[...]` are the wild ones",
+                );
+            }
+        }
+        Ok(())
+    }
+
+    fn check_labels(&self) -> Result<(), Fault> {
+        let labels = [
+            ("name", Some(self.name.as_str())),
+            ("team", self.team.as_ref().map(Team::as_str)),
+            ("project", self.project.as_deref()),
+            ("environment", self.environment.as_deref()),
+            ("model", self.model.as_deref()),
+        ];
+        for (field, label) in labels {
+            let Some(label) = label else { continue };
+            if label.trim().is_empty() {
+                return fault(format!("`{field}` is empty"), "leave it out where there is none");
+            }
+            if RESERVED_LABELS.contains(&label.trim()) {
+                return fault(
+                    format!("`{field}` is `{label}`, the label of a line that belongs to nobody"),
+                    "choose a name without parentheses",
+                );
+            }
+        }
+        Ok(())
     }
 }
 
@@ -453,19 +557,68 @@ account = "1234"
         assert!(!keep.holds_on("2026-11-07".parse().unwrap()));
     }
 
+    /// A workload with these lines before its select.
+    fn one(line: &str) -> String {
+        format!("[[workload]]\nname = \"a\"\n{line}\n[[workload.select]]\nsku = \"x\"\n")
+    }
+
+    fn error(text: &str) -> String {
+        Workloads::parse(text, "workloads.toml").unwrap_err().to_string()
+    }
+
     #[test]
     fn refuses_what_cannot_be_meant() {
-        let error = |text: &str| Workloads::parse(text, "workloads.toml").unwrap_err().to_string();
-        let one = |line: &str| format!("[[workload]]\nname = \"a\"\n{line}\n");
-        assert!(
-            error(&one("clas = \"training\"")).contains("clas"),
-            "{}",
-            error(&one("clas = \"training\""))
+        let select = |line: &str| format!("[[workload]]\nname = \"a\"\n[[workload.select]]\n{line}\n");
+        for (text, parts) in [
+            (one("clas = \"training\""), ["clas", "line 3"]),
+            (one("class = \"trainin\""), ["trainin", "line 3"]),
+            (select(""), ["select]] 1 is empty", "hint:"]),
+            (select("sku = \"[\""), ["`sku` is `[`", "glob"]),
+            (select("sku = [\"a\", \" \"]"), ["`sku` is ` `", "is empty"]),
+            (select("tag.team = []"), ["`tag.team`", "empty list"]),
+            (
+                "[[workload]]\nname = \"a\"\n".into(),
+                ["has no [[workload.select]]", "hint:"],
+            ),
+            (one("zone = \"Mars/Base\""), ["`zone` is `Mars/Base`", "IANA"]),
+            (one("team = \"(idle)\""), ["`team` is `(idle)`", "nobody"]),
+            (one("environment = \"(tax)\""), ["`environment` is `(tax)`", "nobody"]),
+            (one("project = \"\""), ["`project` is empty", "hint:"]),
+            (
+                one("").replace("\"a\"", "\" \""),
+                ["workload 1 of the file", "`name` is empty"],
+            ),
+            (format!("{}{}", one(""), one("")), ["`a` is declared twice", "hint:"]),
+            (one("deadline = \"soon\""), ["`soon` is no deadline", "line 3"]),
+            (one("latency_p99 = \"fast\""), ["`fast` is no duration", "300ms"]),
+            (one("latency_p99 = \"-3s\""), ["`-3s` is no duration", "line 3"]),
+            (one("checkpoint = { every = \"0s\" }"), ["`0s` is no duration", "hint:"]),
+            (one("checkpoint = { gb = 0 }"), ["`checkpoint.gb` is `0`", "hint:"]),
+            (one("checkpoint = { gb = nan }"), ["`checkpoint.gb` is `NaN`", "hint:"]),
+            (
+                one("never = [\"stpo\"]"),
+                ["`never` holds `stpo`", "did you mean `stop`?"],
+            ),
+        ] {
+            let error = error(&text);
+            assert!(error.starts_with("workloads.toml"), "{error}");
+            assert!(parts.iter().all(|part| error.contains(part)), "{text}\n{error}");
+        }
+    }
+
+    #[test]
+    fn promises_are_read_once() {
+        let text = one(
+            "deadline = 2026-11-20\nlatency_p99 = \"300ms\"\ncheckpoint = { every = \"1h 30m\", gb = 140, resumable = true }\n\
+             never = [\"use_spot\", \"stop\"]",
         );
-        assert!(error(&one("[[workload.select]]")).contains("empty"));
-        assert!(error(&one("zone = \"Mars/Base\"")).contains("IANA"));
-        assert!(error(&one("team = \"(idle)\"")).contains("nobody"));
-        assert!(error(&one("[[workload.select]]\nsku = \"[\"")).contains("glob"));
-        assert!(error(&format!("{}{}", one(""), one(""))).contains("twice"));
+        let all = Workloads::parse(&text, "workloads.toml").unwrap();
+        let workload = &all.workload[0];
+        assert_eq!(workload.deadline, Some(Deadline::Day("2026-11-20".parse().unwrap())));
+        assert_eq!(workload.latency_p99, Some(SignedDuration::from_millis(300)));
+        let checkpoint = workload.checkpoint.clone().unwrap();
+        assert_eq!(checkpoint.every, Some(SignedDuration::from_mins(90)));
+        let json = serde_json::to_string(&checkpoint).unwrap();
+        assert_eq!(serde_json::from_str::<Checkpoint>(&json).unwrap(), checkpoint);
     }
 }

@@ -10,7 +10,7 @@ use lowwater_model::policy::{Policy, Section};
 use lowwater_model::schedule::Calendars;
 use lowwater_model::sku::find_sku;
 use lowwater_model::unit::HourlyRate;
-use lowwater_model::workload::Workloads;
+use lowwater_model::workload::{Workload, Workloads};
 use sha2::{Digest, Sha256};
 
 use crate::csv::{Limits, RecordReader, Row};
@@ -80,6 +80,7 @@ impl Config {
         let needed = ["provider", "sku", "market", "price_per_hour", "currency", "as_of"];
         let offers = read_rows(dir, "offers.csv", &needed, offer, &mut warnings)?;
         refuse_unknown_calendars(&policy, &workloads, &calendars)?;
+        workloads.workload.iter().try_for_each(|w| check_curve(dir, w))?;
         Ok(Self {
             policy,
             workloads,
@@ -265,6 +266,42 @@ fn offer(fields: &Fields<'_>) -> Result<Offer, Fault> {
     })
 }
 
+/// Columns of a request curve; the last two may be empty.
+const CURVE_COLUMNS: [&str; 4] = ["time", "requests_per_minute", "input_tokens_mean", "output_tokens_mean"];
+
+/// A curve is a CSV file beside workloads.toml, with its own header.
+fn check_curve(dir: &Path, workload: &Workload) -> Result<(), StoreError> {
+    let Some(curve) = &workload.curve else {
+        return Ok(());
+    };
+    let wrong = |what: String| {
+        let place = format!("workload `{}`: `curve` is `{curve}`, {what}", workload.name);
+        let hint = format!(
+            "write its path as seen from workloads.toml; its header is {}",
+            CURVE_COLUMNS.join(",")
+        );
+        StoreError::from(ConfigError::new("workloads.toml", place).hint(hint))
+    };
+    let path = dir.join(curve);
+    if !path.is_file() {
+        return Err(wrong("which is no file".into()));
+    }
+    let header = read_header(&path).map_err(|error| match error {
+        StoreError::Input(input) => wrong(format!("which {}", input.what)),
+        other => other,
+    })?;
+    let has = |column: &str| header.iter().any(|h| h.eq_ignore_ascii_case(column));
+    match CURVE_COLUMNS.iter().find(|column| !has(column)) {
+        Some(missing) => Err(wrong(format!("which has no column `{missing}`"))),
+        None => Ok(()),
+    }
+}
+
+fn read_header(path: &Path) -> Result<Vec<String>, StoreError> {
+    let mut input = Input::open(path)?;
+    Ok(RecordReader::new(&mut input, Limits::default())?.header().to_vec())
+}
+
 /// A calendar that nobody wrote down would silently mean no holidays.
 fn refuse_unknown_calendars(policy: &Policy, workloads: &Workloads, calendars: &Calendars) -> Result<(), StoreError> {
     let from_policy = policy
@@ -384,6 +421,30 @@ mod tests {
                 error.contains("no holiday calendar `XX`") && error.contains("hint:"),
                 "{error}"
             );
+        }
+    }
+
+    #[test]
+    fn a_curve_is_a_file_with_its_header() {
+        let workloads = |curve: &str| {
+            format!("[[workload]]\nname = \"chat\"\ncurve = \"{curve}\"\n[[workload.select]]\nsku = \"x\"\n")
+        };
+        let with = |curve: &str, text: &str| read(&[("workloads.toml", &workloads(curve)), ("chat.csv", text)]);
+        let header = "time,requests_per_minute,input_tokens_mean,output_tokens_mean\n";
+        assert!(with("chat.csv", &format!("{header}2026-10-01T00:00:00Z,5,,\n")).is_ok());
+        for (curve, text, what) in [
+            ("chatt.csv", header, "`curve` is `chatt.csv`, which is no file"),
+            (".", header, "`curve` is `.`, which is no file"),
+            ("chat.csv", "", "`curve` is `chat.csv`, which"),
+            (
+                "chat.csv",
+                "time,requests\n",
+                "which has no column `requests_per_minute`",
+            ),
+        ] {
+            let error = with(curve, text).unwrap_err();
+            assert!(error.starts_with("workloads.toml: workload `chat`: "), "{error}");
+            assert!(error.contains(what) && error.contains("hint:"), "{error}");
         }
     }
 

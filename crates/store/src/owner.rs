@@ -177,6 +177,9 @@ fn declared(workload: &Workload, select: usize) -> Owner {
         criticality: workload.criticality,
         never: workload.never.clone(),
         keep: workload.keep.clone(),
+        deadline: workload.deadline,
+        latency_p99: workload.latency_p99,
+        checkpoint: workload.checkpoint.clone(),
         because: declared_because(workload, select),
     }
 }
@@ -217,6 +220,9 @@ fn undeclared() -> Owner {
         criticality: None,
         never: BTreeSet::new(),
         keep: None,
+        deadline: None,
+        latency_p99: None,
+        checkpoint: None,
         because: vec!["workload: none of workloads.toml selects it".into()],
     }
 }
@@ -270,6 +276,9 @@ resource_name = "nb-*"
 name = "chat"
 class = "realtime-inference"
 never = ["stop"]
+deadline = "06:00 daily"
+latency_p99 = "300ms"
+checkpoint = { every = "30m" }
 [[workload.select]]
 resource_name = "chat-*"
 "#;
@@ -331,6 +340,22 @@ criticality = "high"
         assert_eq!(of.criticality, Some(Criticality::High));
         let of = owner("chat-1", &[("lowwater-keep", "2026-11-06")]);
         assert_eq!(of.keep.unwrap().until, Some("2026-11-06".parse().unwrap()));
+    }
+
+    #[test]
+    fn promises_come_with_the_workload() {
+        let of = owner("chat-1", &[]);
+        assert_eq!(of.deadline.unwrap().to_string(), "06:00:00 daily");
+        assert_eq!(of.latency_p99, Some(jiff::SignedDuration::from_millis(300)));
+        assert_eq!(of.checkpoint.unwrap().every, Some(jiff::SignedDuration::from_mins(30)));
+        // Who promised nothing has the same bytes as before there were promises.
+        let text = serde_json::to_string(&owner("nb-1", &[])).unwrap();
+        assert!(
+            ["deadline", "latency_p99", "checkpoint"]
+                .iter()
+                .all(|key| !text.contains(key)),
+            "{text}"
+        );
     }
 
     #[test]

@@ -147,7 +147,8 @@ mod tests {
             spelling.notes(),
             ["team `Platform` is also written `platform`: counted as one"]
         );
-        let declared = Workloads::parse("[[workload]]\nname = \"a\"\nteam = \"PLATFORM\"\n", "workloads.toml").unwrap();
+        let text = "[[workload]]\nname = \"a\"\nteam = \"PLATFORM\"\n[[workload.select]]\nsku = \"x\"\n";
+        let declared = Workloads::parse(text, "workloads.toml").unwrap();
         let spelling = Spelling::of(&declared, all.iter());
         assert_eq!(spelling.folded(all[1].clone()).team, Some("PLATFORM".into()));
     }

@@ -108,6 +108,9 @@ pub fn resource(id: &str) -> Resource {
             criticality: None,
             never: BTreeSet::new(),
             keep: None,
+            deadline: None,
+            latency_p99: None,
+            checkpoint: None,
             because: vec!["class: workload notebooks in workloads.toml".into()],
         },
         lines: vec![CostLine {

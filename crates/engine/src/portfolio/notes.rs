@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use lowwater_model::change::Change;
+use lowwater_model::change::forbiddable;
 use lowwater_model::charge::{CostMetric, Spread};
 use lowwater_model::facts::{CostRun, Facts, LineKind, Resource};
 use lowwater_model::id::Currency;
@@ -144,7 +144,7 @@ fn unknown_never(facts: &Facts, policy: &Policy) -> Option<String> {
         let inherited = team.into_iter().chain(environment).flat_map(|rules| &rules.never);
         owner.never.iter().chain(inherited)
     });
-    let kinds: Vec<&str> = Change::META.iter().map(|meta| meta.kind).collect();
+    let kinds = forbiddable();
     let unknown: BTreeSet<&str> = words.map(String::as_str).filter(|word| !kinds.contains(word)).collect();
     (!unknown.is_empty()).then(|| {
         let unknown: Vec<&str> = unknown.into_iter().collect();

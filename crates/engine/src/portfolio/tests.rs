@@ -243,7 +243,7 @@ fn notes_say_what_to_know() {
     facts.basis.metric = lowwater_model::charge::CostMetric::Billed;
     facts.ledger.unexplained = lowwater_model::money::Money::from_units(5);
     facts.quality.warnings.push("mind the gap".into());
-    facts.resources[0].owner.never = ["stop".to_owned(), "stpo".to_owned()].into();
+    facts.resources[0].owner.never = ["stop", "stpo", "use_spot"].map(str::to_owned).into();
     let notes = plan(&facts, &sample::policy(""), 1).notes;
     let expected = [
         "hours in which every GPU of a machine was idle cost 1344.00 USD in these days (development 1344.00); the steps take 0.00 of \
@@ -252,7 +252,8 @@ fn notes_say_what_to_know() {
         "27 of the 28 replayed days have charges: amounts a month are too low",
         "replayed on BilledCost and not on EffectiveCost: as the case says",
         "0.000000000005 USD of the difference to BilledCost have no name",
-        "`never` names stpo, which forbids nothing: kinds of change are stop, set_schedule",
+        "`never` names stpo, which forbids nothing: kinds of change are stop, set_schedule, replace_sku, \
+         use_spot, set_checkpoint, commit, set_mig, consolidate, delete_storage, set_tag",
         "mind the gap",
     ];
     assert_eq!(notes, expected);

@@ -191,6 +191,9 @@ fn owner() -> impl Strategy<Value = Owner> {
                 reason: "demo".into(),
                 until: Some(day.parse().unwrap()),
             }),
+            deadline: None,
+            latency_p99: None,
+            checkpoint: None,
             because: Vec::new(),
         },
     )
