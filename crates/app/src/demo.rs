@@ -31,6 +31,11 @@ use meters::Meter;
 use metrics::Measured;
 use places::{CLOUDS, Cloud};
 
+use crate::whole_file;
+
+/// A file that only a sample organisation has. It is the first, so that a demo that was cut short can be repeated.
+pub const MARK: &str = ".lowwater-demo";
+
 /// Everything that the sample has, before it is written.
 pub struct Organisation {
     seed: u64,
@@ -94,7 +99,9 @@ impl Organisation {
             Ok(BillFile {
                 cloud: cloud.id,
                 month: month.name,
-                written: bill.write(month, &dir.join(format!("{}.parquet", month.name)))?,
+                written: whole_file::fill(&dir.join(format!("{}.parquet", month.name)), |new| {
+                    bill.write(month, new)
+                })?,
             })
         };
         MONTHS.into_iter().map(write).collect()
@@ -105,6 +112,7 @@ impl Organisation {
 pub fn write(dir: &Path, seed: u64) -> Result<DemoSummary, StoreError> {
     let organisation = Organisation::new(seed);
     std::fs::create_dir_all(dir).map_err(StoreError::io(dir))?;
+    whole_file::write(&dir.join(MARK), "")?;
     files::write(&organisation, dir)?;
     // The largest bill and everything else take about the same time.
     let (largest, others) = (CLOUDS[0], &CLOUDS[1..]);

@@ -13,6 +13,7 @@ mod reference;
 mod registry;
 mod screen;
 mod view;
+mod whole_file;
 
 fn main() -> std::process::ExitCode {
     cli::main()

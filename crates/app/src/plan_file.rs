@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::config::Settings;
 use crate::error::AppError;
+use crate::whole_file;
 
 /// Where a plan is, unless the user says.
 pub fn path(settings: &Settings, file: Option<&Path>) -> PathBuf {
@@ -66,14 +67,7 @@ pub fn write(path: &Path, plan: &Plan) -> Result<(), AppError> {
     let mut text = serde_json::to_string_pretty(plan)
         .map_err(|e| AppError::Input(format!("the plan can't be written as JSON: {e}")))?;
     text.push('\n');
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let new = path.with_file_name(format!(".{name}.{}.new", std::process::id()));
-    let written = std::fs::write(&new, text).and_then(|()| std::fs::rename(&new, path));
-    written.map_err(|error| {
-        // What is left of the attempt is of no use to anybody.
-        let _ = std::fs::remove_file(&new);
-        AppError::at(path)(error)
-    })
+    Ok(whole_file::write(path, text)?)
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use lowwater_store::store::Store;
 use super::Outcome;
 use super::plan::make;
 use crate::config::Settings;
-use crate::demo::{self, DemoSummary};
+use crate::demo::{self, DemoSummary, MARK};
 use crate::error::AppError;
 use crate::progress::Watch;
 use crate::view::demo::DemoView;
@@ -18,9 +18,6 @@ use crate::view::load::Loaded;
 use crate::view::next::Next;
 use crate::view::report::ReportView;
 use crate::{output, plan_file, registry};
-
-/// A file that only the sample organisation has.
-const MARK: &str = "answers.csv";
 
 /// Write a sample organisation as real files, then load, report and plan it as if it were yours
 ///
@@ -109,6 +106,6 @@ mod tests {
         assert_eq!(directory(&settings(dir.path(), true)).unwrap_err().exit_code(), 4);
         assert!(directory(&settings(dir.path(), false)).is_ok(), "a folder of its own is beside them");
         std::fs::write(dir.path().join(MARK), "").unwrap();
-        assert!(directory(&settings(dir.path(), true)).is_ok(), "an older sample is written anew");
+        assert!(directory(&settings(dir.path(), true)).is_ok(), "a sample that was begun is written anew");
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::Outcome;
 use crate::config::Settings;
 use crate::error::AppError;
-use crate::reference;
+use crate::{reference, whole_file};
 
 /// Write the reference pages (formats, levers, changes, policy, commands, views) into a folder
 #[derive(Debug, clap::Args)]
@@ -21,7 +21,7 @@ impl Args {
         std::fs::create_dir_all(&self.folder).map_err(AppError::at(&self.folder))?;
         for (name, text) in reference::pages() {
             let path = self.folder.join(name);
-            std::fs::write(&path, text).map_err(AppError::at(&path))?;
+            whole_file::write(&path, text)?;
         }
         Ok(Outcome::Done)
     }

@@ -1,7 +1,5 @@
 //! `lowwater init`
 
-use std::fs::OpenOptions;
-use std::io::{ErrorKind, Write as _};
 use std::path::Path;
 
 use super::Outcome;
@@ -9,7 +7,7 @@ use crate::config::Settings;
 use crate::error::AppError;
 use crate::view::init::{Created, CreatedFile};
 use crate::view::policy::commented_policy;
-use crate::{output, registry};
+use crate::{output, registry, whole_file};
 
 /// Set up a folder for your own data: policy, workloads, hosts, holidays, offers; overwrites nothing
 #[derive(Debug, clap::Args)]
@@ -47,11 +45,12 @@ fn files() -> Vec<(&'static str, String, &'static str)> {
 
 /// Writes a file only where there is none; true where it did.
 fn create(path: &Path, content: &str) -> Result<bool, AppError> {
-    match OpenOptions::new().write(true).create_new(true).open(path) {
-        Ok(mut file) => file.write_all(content.as_bytes()).map(|()| true).map_err(AppError::at(path)),
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(false),
-        Err(error) => Err(AppError::at(path)(error)),
+    // A link that leads nowhere is somebody's as well.
+    if path.symlink_metadata().is_ok() {
+        return Ok(false);
     }
+    whole_file::write(path, content)?;
+    Ok(true)
 }
 
 impl Args {

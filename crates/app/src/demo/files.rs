@@ -8,6 +8,7 @@ use lowwater_store::error::StoreError;
 use super::Organisation;
 use super::clock::stamps;
 use super::metrics::gpu_name;
+use crate::whole_file;
 
 const WORKLOADS: &str = include_str!("workloads.toml");
 const POLICY: &str = include_str!("policy.toml");
@@ -30,8 +31,7 @@ pub fn write(organisation: &Organisation, dir: &Path) -> Result<(), StoreError> 
         ("answers.csv", &answers(organisation)),
     ];
     for (name, text) in files {
-        let path = dir.join(name);
-        std::fs::write(&path, text).map_err(StoreError::io(&path))?;
+        whole_file::write(&dir.join(name), text)?;
     }
     Ok(())
 }

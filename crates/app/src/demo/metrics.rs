@@ -10,6 +10,7 @@ use super::Organisation;
 use super::clock::{DAYS, HOURS, LAST_WEEK, second, stamps};
 use super::dice::Dice;
 use super::machine::{Machine, Work};
+use crate::whole_file;
 
 /// Bytes held before they are written.
 const CHUNK: usize = 1 << 20;
@@ -98,7 +99,7 @@ pub fn gpu_name(seed: u64, machine: &Machine, gpu: u8) -> String {
 /// Writes `usage.csv` and `dcgm/YYYY-MM-DD.prom`.
 pub fn write(organisation: &Organisation, dir: &Path) -> Result<Measured, StoreError> {
     std::fs::create_dir_all(dir.join("dcgm")).map_err(StoreError::io(dir))?;
-    let usage_rows = write_usage(organisation, &dir.join("usage.csv"))?;
+    let usage_rows = whole_file::fill(&dir.join("usage.csv"), |new| write_usage(organisation, new))?;
     let mut dcgm_samples = 0;
     let scraped: Vec<Scraped> = organisation
         .machines
@@ -109,7 +110,7 @@ pub fn write(organisation: &Organisation, dir: &Path) -> Result<Measured, StoreE
     for day in DAYS - 7..DAYS {
         let name = &stamps()[day * 24][..10];
         let path = dir.join("dcgm").join(format!("{name}.prom"));
-        dcgm_samples += write_day(organisation.seed, &scraped, day, &path)?;
+        dcgm_samples += whole_file::fill(&path, |new| write_day(organisation.seed, &scraped, day, new))?;
     }
     Ok(Measured {
         usage_rows,

@@ -423,3 +423,12 @@ fn the_reader_of_focus_finds_the_rows_and_sums_that_were_written() {
         assert_eq!(seen.effective, bill.written.costs.effective);
     }
 }
+
+#[test]
+fn a_demo_that_was_cut_short_has_its_mark_first() {
+    let dir = tempfile::tempdir().unwrap();
+    // The first file after the mark can't be written: a folder is in its place.
+    std::fs::create_dir_all(dir.path().join("README.md/x")).unwrap();
+    assert!(write(dir.path(), 1).is_err());
+    assert!(dir.path().join(MARK).is_file());
+}
