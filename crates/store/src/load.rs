@@ -5,6 +5,7 @@ mod check;
 mod chunk;
 mod column;
 mod cube;
+mod currency;
 mod derive;
 mod dictionary;
 mod finish;

@@ -5,6 +5,7 @@ mod cells;
 use std::collections::BTreeSet;
 
 use datafusion::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use lowwater_model::money::Decimal;
 
 use self::cells::Cells;
 use super::{BillSink, Decode, Format, Head};
@@ -23,11 +24,13 @@ pub const FORMAT: Format = Format {
           Columns that FOCUS does not have are kept as `x_` columns of text. \
           Forgiven, with a warning: the text `NULL` for null, times without `T` or `Z` (UTC, or the zone of `--tz`), \
           values in another case than FOCUS has (`Usage-based`), a missing billing period (the month of the charge) or \
-          account (`unknown`), a quantity or price that is no number (unknown), tags in Azure's or Python's form. \
+          account (`unknown`), an empty currency (that of the other charges), a quantity or price that is no number \
+          (unknown), tags in Azure's or Python's form. The billing month is that of BillingPeriodStart \
+          as written, whatever its offset. \
           An empty cost is unknown, never 0. \
           Rejected, with the money at stake: a cost that is no number, a charge period that can't be read or ends \
           before it begins, a row that does not fit the header or is not UTF-8. \
-          Refused: more than one billing currency in a directory.",
+          Refused: more than one billing currency in a directory, and a currency that is no code of three letters.",
     detects,
     decode: Decode::Bill(decode),
 };
@@ -138,6 +141,15 @@ fn decode_csv(input: &mut Input, sink: &mut dyn BillSink) -> Result<(), StoreErr
     Ok(())
 }
 
+/// The money of a row that can't be read: its first cost that can.
+fn at_stake(header: &[String], columns: &[Cells], row: usize) -> Option<String> {
+    COSTS.iter().find_map(|cost| {
+        let at = header.iter().position(|name| focus_id(name) == Some(cost))?;
+        let text = columns[at].get(row).ok()??;
+        Decimal::parse(text).is_ok().then(|| text.to_owned())
+    })
+}
+
 fn decode_parquet(input: &mut Input, sink: &mut dyn BillSink) -> Result<(), StoreError> {
     let name = input.name().to_owned();
     without_panics(&name, || decode_batches(input, sink))?
@@ -161,12 +173,26 @@ fn decode_batches(input: &mut Input, sink: &mut dyn BillSink) -> Result<(), Stor
         let batch = batch.map_err(|e| damaged(&e))?;
         let columns = batch.columns().iter().map(Cells::of).collect::<Result<Vec<_>, _>>()?;
         for row in 0..batch.num_rows() {
-            let fields: Vec<Option<&str>> = columns
-                .iter()
-                .map(|column| column.get(row).and_then(|text| cell(text, &mut saw_null)))
-                .collect();
             number += 1;
-            sink.row(number, &fields)?;
+            let fields: Result<Vec<Option<&str>>, (usize, &str)> = columns
+                .iter()
+                .enumerate()
+                .map(|(at, column)| match column.get(row) {
+                    Ok(text) => Ok(text.and_then(|text| cell(text, &mut saw_null))),
+                    Err(shown) => Err((at, shown)),
+                })
+                .collect();
+            match fields {
+                Ok(fields) => sink.row(number, &fields)?,
+                Err((at, shown)) => sink.reject(Reject {
+                    file: input.name().to_owned(),
+                    row: number,
+                    column: header[at].clone(),
+                    value: shown.chars().take(200).collect(),
+                    reason: "is not UTF-8".into(),
+                    at_stake: at_stake(&header, &columns, row),
+                }),
+            }
         }
         let share = u128::from(size) * u128::from(number) / u128::from(total);
         counter.store(share as u64, std::sync::atomic::Ordering::Relaxed);

@@ -5,14 +5,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use jiff::tz::TimeZone;
+use lowwater_model::charge::CostMetric;
 use lowwater_model::cloud::cloud_id;
+use lowwater_model::money::Money;
 
-use super::check::{Checked, Checker, Fault, Value};
+use super::check::{Checked, Checker, Fault, Note, Value};
 use super::chunk::{Bounds, Chunk};
 use super::column::Column;
 use super::cube::Charges;
+use super::currency::Currency;
 use super::derive::Derived;
-use super::units::Units;
+use super::units::{Cost, Units};
 use super::{LoadRequest, Progress, Reject, flush, notes};
 use crate::error::{InputError, StoreError};
 use crate::format::BillSink;
@@ -27,6 +30,9 @@ const MAX_EXTRA: usize = 200;
 const MAX_NAME_BYTES: usize = 128;
 /// Rows after which progress is told and a stop is asked for.
 const POLL_ROWS: u64 = 1024;
+
+/// Said of rows that name no currency where their file has the column.
+const NO_CURRENCY: &str = "BillingCurrency is empty, so it counts as that of the other charges";
 
 /// What is known of an account or a provider that a bill does not name.
 pub(crate) const UNKNOWN: &str = "unknown";
@@ -48,7 +54,7 @@ pub(crate) struct Bills<'a> {
     pub(crate) files: Vec<FileState>,
     /// With the unit, where the row's month could be read.
     pub(crate) rejects: Vec<(Reject, Option<usize>)>,
-    pub(crate) currencies: BTreeSet<String>,
+    pub(crate) currency: Currency,
     pub(crate) extra: BTreeSet<String>,
     /// Said of the load as a whole.
     pub(crate) load_warnings: BTreeSet<String>,
@@ -85,6 +91,7 @@ impl<'a> Bills<'a> {
                     .hint("write it like `Europe/Berlin`")
             })?,
         };
+        let known = transaction.manifest.currency.clone();
         Ok(Self {
             request,
             progress,
@@ -92,7 +99,7 @@ impl<'a> Bills<'a> {
             units: Units::default(),
             files: Vec::new(),
             rejects: Vec::new(),
-            currencies: BTreeSet::new(),
+            currency: Currency::new(known),
             extra: BTreeSet::new(),
             load_warnings: BTreeSet::new(),
             gauge: Gauge::default(),
@@ -147,7 +154,7 @@ impl<'a> Bills<'a> {
         self.units.of(source, row.account.unwrap_or(UNKNOWN), &row.month, file)
     }
 
-    fn keep(&mut self, fields: &[Option<&str>], checked: &Checked<'_>, unit: usize) {
+    fn keep(&mut self, number: u64, fields: &[Option<&str>], checked: &Checked<'_>, unit: usize) {
         append(
             &mut self.chunk,
             fields,
@@ -157,10 +164,16 @@ impl<'a> Bills<'a> {
         );
         let file = self.files.len() - 1;
         let unit = self.units.get_mut(unit);
-        unit.add(self.checker.costs(), checked.start, checked.end);
+        let costs = self.checker.costs();
+        unit.add(costs, checked.start, checked.end);
         unit.inputs.insert(file);
         for note in self.checker.notes.drain(..) {
-            unit.note(&note, None);
+            let billed = match costs[CostMetric::Billed as usize] {
+                Cost::Known(cost) => cost.money,
+                Cost::Absent | Cost::Unknown => Money::ZERO,
+            };
+            let at = || format!("{}:{number}{}", self.files[file].name, shown(&note.value));
+            unit.note_at(&note.text, billed, at);
         }
     }
 
@@ -197,7 +210,6 @@ impl<'a> Bills<'a> {
         if self.chunk.rows() == 0 {
             return Ok(());
         }
-        self.take_currencies()?;
         let fresh = self.chunk.like();
         let chunk = std::mem::replace(&mut self.chunk, fresh);
         let derived = Derived::of(&chunk, self.request.provider.as_deref().unwrap_or(UNKNOWN));
@@ -209,29 +221,6 @@ impl<'a> Bills<'a> {
         self.extra
             .extend(flush::write(charges, &mut self.units, self.transaction)?);
         Ok(())
-    }
-
-    /// One directory has one currency.
-    fn take_currencies(&mut self) -> Result<(), StoreError> {
-        let found = self
-            .chunk
-            .text("BillingCurrency")
-            .into_iter()
-            .flat_map(|c| c.dictionary.iter());
-        self.currencies.extend(found.map(|text| text.trim().to_uppercase()));
-        let known = self.transaction.manifest.currency.iter();
-        let all: BTreeSet<&String> = self.currencies.iter().chain(known).collect();
-        if all.len() < 2 {
-            return Ok(());
-        }
-        let names: Vec<&str> = all.into_iter().map(String::as_str).collect();
-        Err(StoreError::Refused {
-            what: format!(
-                "charges in {}, but one data directory has one billing currency",
-                names.join(" and ")
-            ),
-            hint: "load each currency into a directory of its own (`--data DIR`)".into(),
-        })
     }
 }
 
@@ -269,6 +258,15 @@ pub(crate) fn append(
     chunk.end_row(unit, bytes);
 }
 
+/// A value in a message, where there is one.
+fn shown(value: &str) -> String {
+    if value.is_empty() {
+        String::new()
+    } else {
+        format!(" (value `{value}`)")
+    }
+}
+
 /// A file's own column as it is kept: `x_` and letters, digits, underscores.
 fn extra_name(header: &str, at: usize) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
@@ -294,6 +292,7 @@ fn extra_name(header: &str, at: usize) -> String {
 impl BillSink for Bills<'_> {
     fn columns(&mut self, names: &[String]) -> Result<(), StoreError> {
         self.checker.columns(names);
+        self.currency.columns(names);
         self.targets.clear();
         let mut used: BTreeMap<String, usize> = BTreeMap::new();
         let (mut kept, mut dropped) = (0, 0);
@@ -329,7 +328,14 @@ impl BillSink for Bills<'_> {
         match self.checker.check(fields) {
             Ok(checked) => {
                 let unit = self.unit(&checked)?;
-                self.keep(fields, &checked, unit);
+                let file = self.files.last().map_or("", |f| f.name.as_str());
+                if !self.currency.take(fields, file, number)? {
+                    self.checker.notes.push(Note {
+                        text: NO_CURRENCY.into(),
+                        value: String::new(),
+                    });
+                }
+                self.keep(number, fields, &checked, unit);
             }
             Err(fault) => self.reject_row(number, fields, fault)?,
         }

@@ -7,7 +7,7 @@ use lowwater_model::charge::CostMetric;
 use lowwater_model::money::Decimal;
 
 use super::bill::kind;
-use super::times::{Times, month};
+use super::times::{Instant, Month, Times};
 use super::units::Cost;
 use crate::schema::Kind;
 
@@ -17,6 +17,13 @@ pub(crate) struct Fault {
     pub(crate) column: &'static str,
     pub(crate) value: String,
     pub(crate) reason: String,
+}
+
+/// What is odd about a row that is kept, and the value.
+#[derive(Debug)]
+pub(crate) struct Note {
+    pub(crate) text: String,
+    pub(crate) value: String,
 }
 
 /// What the unit of a row is made of, and its period.
@@ -36,8 +43,8 @@ pub(crate) enum Value {
     Text,
     /// Money or a quantity.
     Number(Decimal),
-    /// An instant in microseconds.
-    Time(i64),
+    /// An instant.
+    Time(Instant),
 }
 
 impl Value {
@@ -50,7 +57,14 @@ impl Value {
 
     pub(crate) fn micros(&self) -> Option<i64> {
         match self {
-            Self::Time(micros) => Some(*micros),
+            Self::Time(instant) => Some(instant.micros),
+            _ => None,
+        }
+    }
+
+    fn instant(&self) -> Option<Instant> {
+        match self {
+            Self::Time(instant) => Some(*instant),
             _ => None,
         }
     }
@@ -85,10 +99,10 @@ pub(crate) struct Checker {
     /// The fields of the row that was checked last.
     pub(crate) values: Vec<Value>,
     /// What is odd about it, although it is kept.
-    pub(crate) notes: Vec<String>,
+    pub(crate) notes: Vec<Note>,
     unzoned: bool,
     warned: bool,
-    last_month: (i64, Arc<str>),
+    last_month: Option<(Month, Arc<str>)>,
 }
 
 impl Checker {
@@ -103,7 +117,7 @@ impl Checker {
             notes: Vec::new(),
             unzoned: false,
             warned: false,
-            last_month: (i64::MIN, Arc::from("")),
+            last_month: None,
         }
     }
 
@@ -154,7 +168,10 @@ impl Checker {
                     });
                 }
                 Err(reason) => {
-                    self.notes.push(format!("{} {reason}, so it is unknown", typed.name));
+                    self.notes.push(Note {
+                        text: format!("{} {reason}, so it is unknown", typed.name),
+                        value: text.chars().take(60).collect(),
+                    });
                     Value::Text
                 }
             };
@@ -180,16 +197,29 @@ impl Checker {
 
     fn checked<'a>(&mut self, fields: &[Option<&'a str>], start: i64, end: Option<i64>) -> Checked<'a> {
         let text = |at: Option<usize>| at.and_then(|at| fields.get(at).copied().flatten());
-        let month_of = self.micros(self.places.billing_start).unwrap_or(start);
-        if self.last_month.0 != month_of {
-            self.last_month = (month_of, month(month_of).into());
-        }
+        let month = self.month();
         Checked {
             provider: text(self.places.service_provider).or_else(|| text(self.places.provider)),
             account: text(self.places.account),
-            month: Arc::clone(&self.last_month.1),
+            month,
             start,
             end,
+        }
+    }
+
+    /// The billing month as the bill writes it, else that of the charge in UTC; most rows are of the month of the row before.
+    fn month(&mut self) -> Arc<str> {
+        let at = |at: Option<usize>| self.values.get(at?)?.instant();
+        let billed = at(self.places.billing_start).map(|instant| instant.written_month);
+        let month = billed.or_else(|| at(self.places.start).map(|instant| instant.utc_month));
+        match (&self.last_month, month) {
+            (Some((last, text)), Some(month)) if month == *last => Arc::clone(text),
+            (_, None) => Arc::from(""),
+            (_, Some(month)) => {
+                let text: Arc<str> = month.to_string().into();
+                self.last_month = Some((month, Arc::clone(&text)));
+                text
+            }
         }
     }
 
@@ -244,7 +274,7 @@ impl Typed {
     fn read(&mut self, text: &str, zone: &TimeZone) -> Result<(Value, bool), String> {
         if self.kind == Kind::Time {
             return match self.times.read(text, zone) {
-                Ok(instant) => Ok((Value::Time(instant.micros), instant.zoned)),
+                Ok(instant) => Ok((Value::Time(*instant), instant.zoned)),
                 Err(reason) => Err(reason.clone()),
             };
         }

@@ -68,7 +68,7 @@ pub(crate) fn finish(mut bills: Bills<'_>, policy: &Policy) -> Result<(Vec<UnitR
     let manifest = &mut bills.transaction.manifest;
     let extra: BTreeSet<String> = manifest.extra_columns.drain(..).chain(bills.extra).collect();
     manifest.extra_columns = extra.into_iter().collect();
-    manifest.currency = manifest.currency.take().or(bills.currencies.pop_first());
+    manifest.currency = bills.currency.into_known();
     reports.sort_by_key(UnitReport::key);
     Ok((reports, changed))
 }

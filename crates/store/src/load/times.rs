@@ -17,6 +17,31 @@ const MAX_REMEMBERED: usize = 100_000;
 pub(crate) struct Instant {
     pub(crate) micros: i64,
     pub(crate) zoned: bool,
+    /// As it is written: an invoice of October at +14:00 begins in September of UTC.
+    pub(crate) written_month: Month,
+    pub(crate) utc_month: Month,
+}
+
+/// A month of some year.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Month {
+    year: i16,
+    month: i8,
+}
+
+impl std::fmt::Display for Month {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:04}-{:02}", self.year, self.month)
+    }
+}
+
+impl From<DateTime> for Month {
+    fn from(civil: DateTime) -> Self {
+        Self {
+            year: civil.year(),
+            month: civil.month(),
+        }
+    }
 }
 
 /// Reads the texts of one column; the same text is read once.
@@ -44,8 +69,10 @@ impl Times {
 fn read(text: &str, zone: &TimeZone) -> Result<Instant, String> {
     let text = text.trim();
     let not_a_time = || "is not a time (as `2026-10-01T00:00:00Z`)".to_owned();
-    let (at, zoned) = if let Ok(at) = text.parse::<Timestamp>() {
-        (at, true)
+    let (at, written, zoned) = if let Ok(at) = text.parse::<Timestamp>() {
+        // With `Z` it is no civil time, and UTC is what is written.
+        let written = text.parse().unwrap_or_else(|_| TimeZone::UTC.to_datetime(at));
+        (at, written, true)
     } else {
         let (civil, zone, zoned) = match text.strip_suffix("UTC") {
             Some(civil) => (civil.trim_end(), &TimeZone::UTC, true),
@@ -53,7 +80,7 @@ fn read(text: &str, zone: &TimeZone) -> Result<Instant, String> {
         };
         let civil: DateTime = civil.parse().map_err(|_| not_a_time())?;
         let at = civil.to_zoned_datetime(zone.clone()).map_err(|_| not_a_time())?;
-        (at.timestamp(), zoned)
+        (at.timestamp(), civil, zoned)
     };
     if !(FIRST_SECOND..LAST_SECOND).contains(&at.as_second()) {
         return Err("is not a time at which a cloud was billed".into());
@@ -61,13 +88,9 @@ fn read(text: &str, zone: &TimeZone) -> Result<Instant, String> {
     Ok(Instant {
         micros: at.as_microsecond(),
         zoned,
+        written_month: written.into(),
+        utc_month: TimeZone::UTC.to_datetime(at).into(),
     })
-}
-
-/// Billing month of an instant, `2026-10`.
-pub(crate) fn month(micros: i64) -> String {
-    let at = Timestamp::from_microsecond(micros).unwrap_or(Timestamp::UNIX_EPOCH);
-    at.to_zoned_datetime(TimeZone::UTC).strftime("%Y-%m").to_string()
 }
 
 #[cfg(test)]
@@ -117,10 +140,19 @@ mod tests {
     }
 
     #[test]
-    fn months() {
-        assert_eq!(
-            month(Timestamp::from_second(1_790_812_800).unwrap().as_microsecond()),
-            "2026-10"
-        );
+    fn the_month_is_the_one_that_is_written() {
+        for (text, zone, month) in [
+            ("2026-10-01T00:00:00Z", "Asia/Tokyo", "2026-10"),
+            ("2026-10-01T00:00:00+14:00", "UTC", "2026-10"),
+            ("2026-10-31T23:59:59-12:00", "UTC", "2026-10"),
+            ("2026-10-01T00:00:00.000+00:00", "UTC", "2026-10"),
+            ("2026-10-01 00:00:00+0530", "UTC", "2026-10"),
+            ("2026-10-01 00:00:00", "Asia/Tokyo", "2026-10"),
+            ("2026-10-01", "America/Los_Angeles", "2026-10"),
+            ("2026-09-30 23:00:00 UTC", "Asia/Tokyo", "2026-09"),
+        ] {
+            let instant = read(text, &TimeZone::get(zone).unwrap()).unwrap();
+            assert_eq!(instant.written_month.to_string(), month, "{text}");
+        }
     }
 }

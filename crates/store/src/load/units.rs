@@ -16,10 +16,12 @@ const DAY: i64 = 86_400;
 const MAX_UNITS: usize = 4096;
 
 /// How often something was seen, and how much money was in it.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Tally {
     pub(crate) rows: u64,
     pub(crate) money: Option<Money>,
+    /// Where it was seen first, as file and row.
+    first: Option<String>,
 }
 
 /// A cost of one charge.
@@ -70,6 +72,14 @@ impl Unit {
             if let Some(money) = money {
                 *tally.money.get_or_insert_default() += money;
             }
+        }
+    }
+
+    /// The same with the BilledCost of its row, and the place where it was seen first.
+    pub(crate) fn note_at(&mut self, text: &str, billed: Money, place: impl FnOnce() -> String) {
+        self.note(text, Some(billed));
+        if let Some(tally) = self.notes.get_mut(text) {
+            tally.first.get_or_insert_with(place);
         }
     }
 
@@ -160,9 +170,17 @@ impl Unit {
             let column = metric.column();
             format!("{column} is unknown in {}; sums leave them out", count(rows))
         });
-        let notes = self.notes.iter().map(|(text, tally)| match tally.money {
-            Some(money) => format!("{text}: {}, BilledCost {money}", count(tally.rows)),
-            None => format!("{text}: {}", count(tally.rows)),
+        let notes = self.notes.iter().map(|(text, tally)| {
+            let money = tally
+                .money
+                .map(|money| format!(", BilledCost {money}"))
+                .unwrap_or_default();
+            let first = tally
+                .first
+                .as_ref()
+                .map(|at| format!(", the first at {at}"))
+                .unwrap_or_default();
+            format!("{text}: {}{money}{first}", count(tally.rows))
         });
         let verdicts = self
             .judged

@@ -1,6 +1,6 @@
 //! Columns of a Parquet batch as text: what is text is not copied, the rest is written out exactly.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
 use std::fs::File;
 use std::sync::Arc;
@@ -30,33 +30,66 @@ pub(super) fn options(file: &File) -> ParquetResult<ArrowReaderOptions> {
 }
 
 /// The texts of a column of a batch.
-pub(super) enum Cells {
+pub(super) struct Cells {
+    texts: Texts,
+    /// Rows whose value is no text, with what can be shown of it.
+    unreadable: Unreadable,
+}
+
+enum Texts {
     View(StringViewArray),
     Plain(StringArray),
 }
 
+/// Rows whose bytes are no UTF-8, with the nearest text.
+type Unreadable = BTreeMap<usize, String>;
+
 impl Cells {
     /// Of any column that a bill may have.
     pub(super) fn of(array: &ArrayRef) -> Result<Self, StoreError> {
-        Ok(match array.data_type() {
-            DataType::Utf8View => Self::View(array.as_string_view().clone()),
-            DataType::Utf8 => Self::Plain(array.as_string().clone()),
-            DataType::Decimal128(_, scale) if *scale >= 0 => Self::Plain(decimals(array.as_primitive(), *scale as usize)),
-            DataType::Timestamp(unit, zone) => Self::Plain(instants(array, *unit, zone.is_some())?),
-            DataType::Map(..) => Self::Plain(maps(array.as_map())?),
-            DataType::Struct(_) | DataType::List(_) | DataType::LargeList(_) => Self::Plain(nested(array)?),
+        let mut unreadable = Unreadable::new();
+        let texts = match array.data_type() {
+            DataType::Utf8View => Texts::View(array.as_string_view().clone()),
+            DataType::Utf8 => Texts::Plain(array.as_string().clone()),
+            DataType::Decimal128(_, scale) if *scale >= 0 => {
+                Texts::Plain(decimals(array.as_primitive(), *scale as usize))
+            }
+            DataType::Timestamp(unit, zone) => Texts::Plain(instants(array, *unit, zone.is_some())?),
+            DataType::Map(..) => Texts::Plain(maps(array.as_map(), &mut unreadable)?),
+            DataType::Struct(_) | DataType::List(_) | DataType::LargeList(_) => Texts::Plain(nested(array)?),
             // Float64 becomes the shortest text that reads back as the same number.
-            _ => Self::Plain(cast(array, &DataType::Utf8)?.as_string().clone()),
-        })
+            _ => Texts::Plain(plain(array, &mut unreadable)?),
+        };
+        Ok(Self { texts, unreadable })
     }
 
-    /// The text of a row.
-    pub(super) fn get(&self, row: usize) -> Option<&str> {
-        match self {
-            Self::View(array) => (!array.is_null(row)).then(|| array.value(row)),
-            Self::Plain(array) => (!array.is_null(row)).then(|| array.value(row)),
+    /// The text of a row; the error is what can be shown of a value that is no text.
+    pub(super) fn get(&self, row: usize) -> Result<Option<&str>, &str> {
+        if let Some(shown) = self.unreadable.get(&row) {
+            return Err(shown);
+        }
+        Ok(match &self.texts {
+            Texts::View(array) => (!array.is_null(row)).then(|| array.value(row)),
+            Texts::Plain(array) => (!array.is_null(row)).then(|| array.value(row)),
+        })
+    }
+}
+
+/// As text. Bytes that are no UTF-8 would become null: they are told instead.
+fn plain(array: &ArrayRef, unreadable: &mut Unreadable) -> Result<StringArray, StoreError> {
+    let array = match array.data_type() {
+        DataType::FixedSizeBinary(_) => &cast(array, &DataType::Binary)?,
+        _ => array,
+    };
+    let texts = cast(array, &DataType::Utf8)?;
+    if texts.null_count() > array.logical_null_count() {
+        let bytes = cast(array, &DataType::LargeBinary)?;
+        for row in (0..array.len()).filter(|row| texts.is_null(*row) && !bytes.is_null(*row)) {
+            let shown = String::from_utf8_lossy(bytes.as_binary::<i64>().value(row)).into_owned();
+            unreadable.insert(row, shown);
         }
     }
+    Ok(texts.as_string().clone())
 }
 
 /// All digits of decimals.
@@ -110,10 +143,10 @@ fn instants(array: &ArrayRef, unit: TimeUnit, zoned: bool) -> Result<StringArray
 }
 
 /// Maps of text as JSON objects, as FOCUS writes tags.
-fn maps(array: &MapArray) -> Result<StringArray, StoreError> {
-    let keys = cast(array.keys(), &DataType::Utf8)?;
-    let values = cast(array.values(), &DataType::Utf8)?;
-    let (keys, values) = (keys.as_string::<i32>(), values.as_string::<i32>());
+fn maps(array: &MapArray, unreadable: &mut Unreadable) -> Result<StringArray, StoreError> {
+    let mut wrong = Unreadable::new();
+    let keys = plain(array.keys(), &mut wrong)?;
+    let values = plain(array.values(), &mut wrong)?;
     let mut out = StringBuilder::new();
     for row in 0..array.len() {
         if array.is_null(row) {
@@ -121,6 +154,9 @@ fn maps(array: &MapArray) -> Result<StringArray, StoreError> {
             continue;
         }
         let (from, to) = (array.value_offsets()[row] as usize, array.value_offsets()[row + 1] as usize);
+        if let Some((_, shown)) = wrong.range(from..to).next() {
+            unreadable.insert(row, shown.clone());
+        }
         let object: serde_json::Map<String, serde_json::Value> = (from..to)
             .map(|at| {
                 let value = (!values.is_null(at)).then(|| values.value(at));

@@ -2,7 +2,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use datafusion::arrow::array::{
-    ArrayRef, BooleanArray, Date32Array, Decimal128Array, DictionaryArray, Float64Array, Int64Array, LargeStringArray,
+    ArrayRef, BinaryArray, BinaryBuilder, BooleanArray, Date32Array, Decimal128Array, DictionaryArray, FixedSizeBinaryArray, Float64Array, Int64Array, LargeStringArray,
     MapBuilder, RecordBatch, StringArray, StringBuilder, StringViewArray, TimestampMillisecondArray,
     TimestampNanosecondArray,
 };
@@ -159,6 +159,42 @@ fn every_type_of_parquet_becomes_exact_text() {
     );
     assert!(read.rows[1].iter().all(Option::is_none));
     assert!(read.warnings.contains(NULL_WARNING));
+}
+
+#[test]
+fn bytes_that_are_no_text_reject_their_row() {
+    let mut tags = MapBuilder::new(None, StringBuilder::new(), BinaryBuilder::new());
+    for value in [&b"vision"[..], b"v\xfcs", b"vision"] {
+        tags.keys().append_value("team");
+        tags.values().append_value(value);
+        tags.append(true).unwrap();
+    }
+    let names: Vec<Option<&[u8]>> = vec![Some(b"M\xfcnchen"), None, Some("München".as_bytes())];
+    let file = parquet(vec![
+        ("ChargePeriodStart", Arc::new(StringArray::from(vec!["2026-10-01T00:00:00Z"; 3]))),
+        ("BilledCost", Arc::new(StringArray::from(vec!["1", "2.5", "3"]))),
+        ("Region Name", Arc::new(BinaryArray::from(names))),
+        ("Tags", Arc::new(tags.finish())),
+        ("x_Fixed", Arc::new(FixedSizeBinaryArray::try_from_iter([b"ab", b"cd", b"ef"].into_iter()).unwrap())),
+    ]);
+    let read = decoded(file.path()).unwrap();
+    assert_eq!(read.rows.len(), 1);
+    assert_eq!(
+        texts(&read.rows[0]),
+        ["2026-10-01T00:00:00Z", "3", "München", r#"{"team":"vision"}"#, "ef"]
+    );
+    let told: Vec<_> = read
+        .rejects
+        .iter()
+        .map(|r| (r.row, r.column.as_str(), r.value.as_str(), r.reason.as_str(), r.at_stake.as_deref()))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            (1, "Region Name", "M\u{fffd}nchen", "is not UTF-8", Some("1")),
+            (2, "Tags", "v\u{fffd}s", "is not UTF-8", Some("2.5")),
+        ]
+    );
 }
 
 #[test]

@@ -139,7 +139,8 @@ fn what_can_be_unknown_is_unknown_not_rejected() {
         "ListUnitPrice is not a decimal number",
         "PricingQuantity is not a decimal number",
         "BillingPeriodEnd is not a time",
-        "so it is unknown: 2 rows",
+        "so it is unknown: 2 rows, BilledCost 2.00, the first at ",
+        "bill.csv:1 (value `1,5`)",
         "ChargeCategory `Rebate` is not one of FOCUS, kept as it is: 2 rows",
         "the file has no column BillingAccountId",
     ] {
@@ -175,12 +176,78 @@ fn all_costs_unknown_is_not_zero() {
 }
 
 #[test]
+fn an_empty_currency_is_that_of_the_others_and_counted() {
+    let store = Store::new();
+    let header = "ChargePeriodStart,BilledCost,BillingCurrency";
+    let text = format!("{header}\n{START},1,\n{START},2,usd\n{START},3, \n{START},4,USD\n");
+    let report = store.load(&store.file("bill.csv", text)).unwrap();
+    assert_eq!(report.units[0].rows, 4);
+    let said = warnings(&report).join("\n");
+    assert!(
+        said.contains(
+            "BillingCurrency is empty, so it counts as that of the other charges: 2 rows, BilledCost 4.00, the first at "
+        ) && said.contains("bill.csv:1"),
+        "{said}"
+    );
+    assert_eq!(store.layout().manifest().unwrap().currency.as_deref(), Some("USD"));
+}
+
+#[test]
+fn a_currency_that_is_none_or_another_is_refused_with_its_place() {
+    let store = Store::new();
+    let bill = |currencies: &[&str]| {
+        let rows: Vec<String> = currencies.iter().map(|c| format!("{START},1,{c}\n")).collect();
+        format!("ChargePeriodStart,BilledCost,BillingCurrency\n{}", rows.concat())
+    };
+    for text in ["$", "US Dollar", "USDT", "\u{20ac}"] {
+        let said = store.refusal(&store.file("bill.csv", bill(&["USD", text])));
+        assert!(
+            said.starts_with("exit 3:") && said.contains("bill.csv:2:BillingCurrency: "),
+            "{said}"
+        );
+        assert!(
+            said.contains(&format!("(value `{text}`)")) && said.contains("hint:"),
+            "{said}"
+        );
+    }
+    let mixed = store.refusal(&store.file("bill.csv", bill(&["USD", "USD", "EUR"])));
+    assert!(mixed.starts_with("exit 4:") && mixed.contains("hint:"), "{mixed}");
+    assert!(
+        mixed.contains("bill.csv:3:BillingCurrency: charges in USD and EUR") && mixed.contains("(value `EUR`)"),
+        "{mixed}"
+    );
+    store.load(&store.file("first.csv", bill(&["USD"]))).unwrap();
+    let second = store.refusal(&store.file("second.csv", bill(&["EUR"])));
+    assert!(
+        second.contains("second.csv:1:BillingCurrency: charges in USD and EUR"),
+        "{second}"
+    );
+}
+
+#[test]
+fn the_billing_month_is_the_one_that_the_bill_writes() {
+    let store = Store::new();
+    let text = "ChargePeriodStart,BilledCost,BillingPeriodStart\n\
+        2026-10-05T00:00:00Z,1,2026-10-01T00:00:00+14:00\n\
+        2026-10-05T00:00:00Z,2,2026-10-01T00:00:00-08:00\n\
+        2026-10-05T00:00:00Z,4,2026-10-01T00:00:00Z\n\
+        2026-11-05T00:00:00Z,8,2026-10-31T23:00:00-12:00\n\
+        2026-10-01T00:30:00+02:00,16,\n";
+    // Without a billing period it is the month of the charge, which is an instant: UTC.
+    let report = store.load(&store.file("bill.csv", text)).unwrap();
+    let months: Vec<_> = report.units.iter().map(|u| (u.month.as_str(), u.rows)).collect();
+    assert_eq!(months, [("2026-09", 1), ("2026-10", 4)]);
+}
+
+#[test]
 fn damaged_files_leave_what_was_there() {
     let store = Store::new();
     let text = csv(&charges(3000, 9));
     store.load(&store.file("first.csv", &text)).unwrap();
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    encoder.write_all(text.replace("USD", "EUR").as_bytes()).unwrap();
+    encoder
+        .write_all(text.replace("us-east-1", "eu-west-1").as_bytes())
+        .unwrap();
     let gz = encoder.finish().unwrap();
     let utf16: Vec<u8> = [0xff, 0xfe]
         .into_iter()
