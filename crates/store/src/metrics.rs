@@ -13,12 +13,15 @@ use crate::load::Reject;
 const FIRST_SECOND: i64 = 946_684_800;
 const LAST_SECOND: i64 = 4_102_444_800;
 
-/// From this on a number of an integer counter of DCGM is no value: 2^31 - 16 and above are its blanks of 32 bits,
-/// 2^47 and above those of floating-point and 64-bit fields.
-const FIRST_BLANK: f64 = 2_147_483_632.0;
+/// First of the sixteen blanks of DCGM's fields of 32 bits (2^31 - 16), of floating point (2^47) and of 64 bits (2^63 - 16):
+/// they say why there is no value.
+const FIRST_BLANKS: [f64; 3] = [2_147_483_632.0, 140_737_488_355_328.0, 9_223_372_036_854_775_792.0];
 
-/// Share by which an activity may exceed 1: counters of two clocks are divided.
-const ACTIVITY_SLACK: f64 = 0.1;
+/// No GPU draws more.
+const MAX_WATTS: f64 = 10_000.0;
+
+/// No GPU has more memory: 16 TiB.
+const MAX_MEBIBYTES: f64 = 16_777_216.0;
 
 /// A sample of which nothing is known.
 pub(crate) fn unknown_sample<'a>(at: Timestamp, host: &'a str, gpu: &'a str) -> Sample<'a> {
@@ -52,18 +55,65 @@ pub(crate) fn reject(file: &str, row: u64, column: &str, value: &[u8], reason: i
     }
 }
 
-/// A number as exporters write it; none = unknown (not a number, infinite, a blank of DCGM).
+/// A number as exporters write it; none = they say that they do not know it (not a number, a blank of DCGM).
 pub(crate) fn known(value: f64) -> Option<f64> {
-    (value.is_finite() && value < FIRST_BLANK).then_some(value)
+    let is_blank = FIRST_BLANKS
+        .iter()
+        .any(|first| (*first..=*first + 15.0).contains(&value));
+    (!value.is_nan() && !is_blank).then_some(value)
 }
 
 /// A share between 0 and 1 from a number on a scale of its own, such as 100; the error says what is wrong.
 pub(crate) fn share(value: f64, scale: f64) -> Result<f64, String> {
-    let share = value / scale;
-    if (0.0..=1.0 + ACTIVITY_SLACK).contains(&share) {
-        Ok(share.min(1.0))
+    within(value, scale, "").map(|value| value / scale)
+}
+
+/// Power of one GPU.
+pub(crate) fn watts(value: f64) -> Result<f64, String> {
+    within(value, MAX_WATTS, " W")
+}
+
+/// Memory of one GPU.
+pub(crate) fn mebibytes(value: f64) -> Result<f64, String> {
+    within(value, MAX_MEBIBYTES, " MiB")
+}
+
+fn within(value: f64, most: f64, unit: &str) -> Result<f64, String> {
+    if (0.0..=most).contains(&value) {
+        Ok(value)
     } else {
-        Err(format!("is not between 0 and {scale}"))
+        Err(format!("is not between 0 and {most}{unit}"))
+    }
+}
+
+/// Values of a row that can't be, by column: each counts as unknown, the rest of the row is taken.
+#[derive(Debug, Default)]
+pub(crate) struct Odd(Vec<(usize, String)>);
+
+impl Odd {
+    /// The value of a column, unless it can't be.
+    pub(crate) fn take(&mut self, column: usize, checked: Result<f64, String>) -> Option<f64> {
+        checked.map_err(|why| self.0.push((column, why))).ok()
+    }
+
+    /// Memory held, unless it is more than there is.
+    pub(crate) fn held(&mut self, column: usize, used: Option<f64>, total: Option<f64>) -> Option<f64> {
+        let most = total.unwrap_or(f64::INFINITY);
+        let checked = used.map(|used| {
+            if used <= most {
+                Ok(used)
+            } else {
+                Err(format!("is more than the total of {most} MiB"))
+            }
+        });
+        checked.and_then(|checked| self.take(column, checked))
+    }
+
+    /// Tells of each, and forgets them.
+    pub(crate) fn tell(&mut self, mut reject: impl FnMut(usize, String)) {
+        for (column, why) in self.0.drain(..) {
+            reject(column, format!("{why}; the value counts as unknown"));
+        }
     }
 }
 
@@ -350,13 +400,42 @@ mod tests {
             9_223_372_036_854_775_794.0,
             140_737_488_355_328.0,
             f64::NAN,
-            f64::INFINITY,
         ] {
             assert_eq!(known(blank), None, "{blank}");
         }
-        assert_eq!(known(81_559.0), Some(81_559.0));
-        assert_eq!((share(99.0, 100.0), share(1.02, 1.0)), (Ok(0.99), Ok(1.0)));
-        assert!(share(-1.0, 1.0).is_err() && share(9.0, 1.0).is_err());
+        for value in [0.0, 81_559.0, 2_147_483_648.0, 1e308, f64::INFINITY] {
+            assert_eq!(known(value), Some(value), "is a value, be it an absurd one");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_is_told_and_never_cut_to_what_can() {
+        assert_eq!((share(99.0, 100.0), share(1.0, 1.0)), (Ok(0.99), Ok(1.0)));
+        assert_eq!((watts(700.0), mebibytes(294_912.0)), (Ok(700.0), Ok(294_912.0)));
+        for value in [-1.0, -1e-9, 1e308, f64::INFINITY, f64::NAN] {
+            assert!(
+                share(value, 1.0).is_err() && watts(value).is_err() && mebibytes(value).is_err(),
+                "{value}"
+            );
+        }
+        assert_eq!(share(101.0, 100.0), Err("is not between 0 and 100".into()));
+        assert_eq!(watts(10_001.0), Err("is not between 0 and 10000 W".into()));
+        let mut odd = Odd::default();
+        assert_eq!(odd.held(5, Some(3.0), Some(3.0)), Some(3.0));
+        assert_eq!(
+            (odd.held(5, Some(3.0), None), odd.held(5, None, Some(3.0))),
+            (Some(3.0), None)
+        );
+        assert_eq!(odd.held(5, Some(4.0), Some(3.0)), None);
+        let mut told = Vec::new();
+        odd.tell(|column, why| told.push((column, why)));
+        assert_eq!(
+            told,
+            [(
+                5,
+                "is more than the total of 3 MiB; the value counts as unknown".to_owned()
+            )]
+        );
     }
 
     proptest! {

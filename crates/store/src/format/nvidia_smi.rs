@@ -8,7 +8,8 @@ use crate::csv::{Limits, RecordReader, Row};
 use crate::error::{InputError, StoreError};
 use crate::input::Input;
 use crate::metrics::{
-    Clock, ClockError, host_is_missing, known, reject, share, time_is_missing, unknown_sample, zone_is_missing,
+    Clock, ClockError, Odd, host_is_missing, known, mebibytes, reject, share, time_is_missing, unknown_sample, watts,
+    zone_is_missing,
 };
 
 /// The format.
@@ -18,7 +19,7 @@ pub const FORMAT: Format = Format {
     doc: "The output of `nvidia-smi --query-gpu=timestamp,uuid,utilization.gpu,memory.used,memory.total,power.draw --format=csv -l 60`, with its \
 header. Columns go by name; units in header and values are read (`11125 MiB`, `100 %`, `433.78 W`). The log names neither host nor zone: give \
 `--host` and `--tz`. `[N/A]` and `[Not Supported]` are unknown: with MIG the driver reports no utilization. Without a `timestamp` column give \
-`--at`. With `noheader` the columns can't be told, which is an error; `nounits` is fine.",
+`--at`. A number that can't be (101 %, more memory used than there is, more than 10 kW) counts as unknown and stands among the rejects. With `noheader` the columns can't be told, which is an error; `nounits` is fine.",
     detects,
     decode: Decode::Metrics(decode),
 };
@@ -75,6 +76,7 @@ fn decode(input: &mut Input, options: &MetricsOptions, sink: &mut dyn MetricsSin
     let mut reader = RecordReader::new(input, Limits::default())?;
     let header = reader.header().to_vec();
     let columns = Columns::new(&header, &file)?;
+    let mut odd = Odd::default();
     while let Some(row) = reader.read()? {
         let record = match row {
             Row::Bad(bad) => {
@@ -92,15 +94,18 @@ fn decode(input: &mut Input, options: &MetricsOptions, sink: &mut dyn MetricsSin
             columns: &columns,
             values: &values,
         };
-        match line.sample(host, options.at, &mut clock) {
+        let mut bad = |column: usize, why: String| {
+            let name = header.get(column).map(String::as_str).unwrap_or_default();
+            let value = values.get(column).copied().unwrap_or_default();
+            sink.reject(reject(&file, record.number, name, value.as_bytes(), why));
+        };
+        let sample = line.sample(host, options.at, &mut clock, &mut odd);
+        odd.tell(&mut bad);
+        match sample {
             Ok(sample) => sink.sample(sample)?,
             Err(Fault::NoTime) => return Err(time_is_missing(&file, record.number)),
             Err(Fault::NoZone(value)) => return Err(zone_is_missing(&file, record.number, value)),
-            Err(Fault::Bad { column, why }) => {
-                let name = header.get(column).map(String::as_str).unwrap_or_default();
-                let value = values.get(column).copied().unwrap_or_default();
-                sink.reject(reject(&file, record.number, name, value.as_bytes(), why));
-            }
+            Err(Fault::Bad { column, why }) => bad(column, why),
         }
     }
     if clock.was_ambiguous {
@@ -135,7 +140,13 @@ impl<'a> Values<'a> {
         (!text.is_empty() && !text.starts_with('[') && text != "N/A").then_some(text)
     }
 
-    fn sample(&self, host: &'a str, at: Option<Timestamp>, clock: &mut Clock) -> Result<Sample<'a>, Fault<'a>> {
+    fn sample(
+        &self,
+        host: &'a str,
+        at: Option<Timestamp>,
+        clock: &mut Clock,
+        odd: &mut Odd,
+    ) -> Result<Sample<'a>, Fault<'a>> {
         let at = match self.text(self.columns.timestamp) {
             None => at.ok_or(Fault::NoTime)?,
             Some(text) => clock.read(text).map_err(|e| match e {
@@ -151,36 +162,38 @@ impl<'a> Values<'a> {
             column: self.columns.uuid.or(self.columns.index).unwrap_or(0),
             why: "does not name the GPU".into(),
         })?;
+        let used = self.number(self.columns.memory_used, "MiB", mebibytes, odd)?;
+        let total = self.number(self.columns.memory_total, "MiB", mebibytes, odd)?;
         Ok(Sample {
             model: self.text(self.columns.name).unwrap_or_default(),
-            activity: self.activity()?,
-            memory_used_mib: self.number(self.columns.memory_used, "MiB")?,
-            memory_total_mib: self.number(self.columns.memory_total, "MiB")?,
-            power_w: self.number(self.columns.power, "W")?,
+            activity: self.activity(odd)?,
+            memory_used_mib: odd.held(self.columns.memory_used.unwrap_or(0), used, total),
+            memory_total_mib: total,
+            power_w: self.number(self.columns.power, "W", watts, odd)?,
             ..unknown_sample(at, host, gpu)
         })
     }
 
-    fn activity(&self) -> Result<Option<(f64, ActivityMetric)>, Fault<'a>> {
-        let column = self.columns.utilization;
-        let Some(percent) = self.number(column, "%")? else {
-            return Ok(None);
-        };
-        let share = share(percent, 100.0).map_err(|why| Fault::Bad {
-            column: column.unwrap_or(0),
-            why,
-        })?;
-        Ok(Some((share, ActivityMetric::GpuUtil)))
+    fn activity(&self, odd: &mut Odd) -> Result<Option<(f64, ActivityMetric)>, Fault<'a>> {
+        let share = self.number(self.columns.utilization, "%", |percent| share(percent, 100.0), odd)?;
+        Ok(share.map(|share| (share, ActivityMetric::GpuUtil)))
     }
 
-    /// A number with or without its unit.
-    fn number(&self, column: Option<usize>, unit: &str) -> Result<Option<f64>, Fault<'a>> {
+    /// A number with or without its unit, if it can be.
+    fn number(
+        &self,
+        column: Option<usize>,
+        unit: &str,
+        check: impl Fn(f64) -> Result<f64, String>,
+        odd: &mut Odd,
+    ) -> Result<Option<f64>, Fault<'a>> {
         let Some(text) = self.text(column) else { return Ok(None) };
         let bare = text.strip_suffix(unit).unwrap_or(text).trim_end();
+        let at = column.unwrap_or(0);
         match bare.parse::<f64>() {
-            Ok(value) if value >= 0.0 => Ok(known(value)),
+            Ok(value) if !value.is_nan() => Ok(known(value).and_then(|value| odd.take(at, check(value)))),
             _ => Err(Fault::Bad {
-                column: column.unwrap_or(0),
+                column: at,
                 why: format!("is not a number of {unit}"),
             }),
         }
@@ -313,8 +326,37 @@ mod tests {
             places,
             [(1, "utilization.gpu [%]"), (2, "utilization.gpu [%]"), (3, "timestamp")]
         );
+        assert_eq!(taken.samples.len(), 1, "what is 150 % busy was there");
         let error = read("2026/10/01 00:00:00.000, 0, 5 %\n", &options()).unwrap_err();
         assert!(error.contains("no column names the GPU"), "{error}");
+    }
+
+    #[test]
+    fn absurd_numbers_are_unknown_and_told() {
+        let text = "timestamp, index, utilization.gpu [%], memory.used [MiB], memory.total [MiB], power.draw [W]\n\
+             2026/10/01 00:00:00.000, 0, 101 %, 100 MiB, 24000 MiB, 70 W\n\
+             2026/10/01 00:01:00.000, 0, 100 %, 24001 MiB, 24000 MiB, 1e308 W\n\
+             2026/10/01 00:02:00.000, 0, -1 %, 100 MiB, 24000 MiB, 70 W\n";
+        let taken = read(text, &options()).unwrap();
+        let told: Vec<_> = taken.rejects.iter().map(|r| (r.row, r.column.as_str(), r.value.as_str())).collect();
+        assert_eq!(
+            told,
+            [
+                (1, "utilization.gpu [%]", "101 %"),
+                (2, "memory.used [MiB]", "24001 MiB"),
+                (2, "power.draw [W]", "1e308 W"),
+                (3, "utilization.gpu [%]", "-1 %"),
+            ]
+        );
+        let seen: Vec<_> = taken.samples.iter().map(|s| (s.activity, s.memory_used_mib, s.power_w)).collect();
+        assert_eq!(
+            seen,
+            [
+                (None, Some(100.0), Some(70.0)),
+                (Some((1.0, ActivityMetric::GpuUtil)), None, None),
+                (None, Some(100.0), Some(70.0))
+            ]
+        );
     }
 
     #[test]

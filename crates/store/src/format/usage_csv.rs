@@ -6,7 +6,9 @@ use super::{Decode, Format, Head, MetricsOptions, MetricsSink, Sample};
 use crate::csv::{Limits, Record, RecordReader, Row};
 use crate::error::{InputError, StoreError};
 use crate::input::Input;
-use crate::metrics::{Clock, ClockError, known, reject, unknown_sample, zone_is_missing};
+use crate::metrics::{
+    Clock, ClockError, Odd, known, mebibytes, reject, share, unknown_sample, watts, zone_is_missing,
+};
 
 /// The format.
 pub const FORMAT: Format = Format {
@@ -14,7 +16,9 @@ pub const FORMAT: Format = Format {
     title: "hourly GPU usage as CSV",
     doc: "Columns `time,host,gpu,activity,activity_metric,memory_used_mib,memory_total_mib,power_w`, found by name; any value may be empty, \
 which is unknown and not 0. A row covers the hour that begins at `time` (with offset or `Z`; without one give `--tz`). `activity` is 0 to 1 \
-for every metric; `activity_metric` is `SM_ACTIVE`, `GR_ENGINE` or `GPU_UTIL`. A row whose values can't be is rejected. Other columns are ignored.",
+for every metric; `activity_metric` is `SM_ACTIVE`, `GR_ENGINE` or `GPU_UTIL`. \
+A row that can't be read is rejected. A number that can't be (activity beyond 0 to 1, more memory held than there is, more than 10 kW) counts \
+as unknown and stands among the rejects. Other columns are ignored.",
     detects,
     decode: Decode::Metrics(decode),
 };
@@ -55,23 +59,22 @@ fn decode(input: &mut Input, options: &MetricsOptions, sink: &mut dyn MetricsSin
             .hint(hint)
             .into());
     }
+    let mut odd = Odd::default();
     while let Some(row) = reader.read()? {
         match row {
             Row::Bad(bad) => sink.reject(reject(&file, bad.number, &bad.column, bad.value.as_bytes(), bad.reason)),
             Row::Good(record) => {
                 let fields = Fields::new(&columns, record);
-                match fields.sample(options, &mut clock) {
+                let mut bad = |column: usize, why: String| {
+                    let value = fields.0[column].as_bytes();
+                    sink.reject(reject(&file, record.number, COLUMNS[column], value, why));
+                };
+                let sample = fields.sample(options, &mut clock, &mut odd);
+                odd.tell(&mut bad);
+                match sample {
                     Ok(sample) => sink.sample(sample)?,
                     Err(Fault::NoZone) => return Err(zone_is_missing(&file, record.number, fields.0[0])),
-                    Err(Fault::Bad(column, why)) => {
-                        sink.reject(reject(
-                            &file,
-                            record.number,
-                            COLUMNS[column],
-                            fields.0[column].as_bytes(),
-                            why,
-                        ));
-                    }
+                    Err(Fault::Bad(column, why)) => bad(column, why),
                 }
             }
         }
@@ -106,7 +109,7 @@ impl<'a> Fields<'a> {
         Self(values)
     }
 
-    fn sample(&self, options: &'a MetricsOptions, clock: &mut Clock) -> Result<Sample<'a>, Fault> {
+    fn sample(&self, options: &'a MetricsOptions, clock: &mut Clock, odd: &mut Odd) -> Result<Sample<'a>, Fault> {
         let [time, host, gpu, ..] = self.0;
         let at = clock.read(time).map_err(|e| match e {
             ClockError::NoZone => Fault::NoZone,
@@ -123,21 +126,23 @@ impl<'a> Fields<'a> {
         if gpu.is_empty() {
             return Err(Fault::Bad(2, "is empty; write the index or the UUID of the GPU".into()));
         }
+        let used = self.number(5, mebibytes, odd)?;
+        let total = self.number(6, mebibytes, odd)?;
         Ok(Sample {
             seconds: Some(ROW_SECONDS),
-            activity: self.activity()?,
-            memory_used_mib: self.number(5)?,
-            memory_total_mib: self.number(6)?,
-            power_w: self.number(7)?,
+            activity: self.activity(odd)?,
+            memory_used_mib: odd.held(5, used, total),
+            memory_total_mib: total,
+            power_w: self.number(7, watts, odd)?,
             ..unknown_sample(at, host, gpu)
         })
     }
 
-    fn activity(&self) -> Result<Option<(f64, ActivityMetric)>, Fault> {
-        let Some(share) = self.number(3)? else { return Ok(None) };
-        if share > 1.0 {
-            return Err(Fault::Bad(3, "is not between 0 and 1; divide percent by 100".into()));
-        }
+    fn activity(&self, odd: &mut Odd) -> Result<Option<(f64, ActivityMetric)>, Fault> {
+        let percent = |why| format!("{why}, percent must be divided by 100");
+        let Some(share) = self.number(3, |value| share(value, 1.0).map_err(percent), odd)? else {
+            return Ok(None);
+        };
         let metric = match self.0[4] {
             // The weakest claim where the file does not say.
             "" => ActivityMetric::GpuUtil,
@@ -147,15 +152,19 @@ impl<'a> Fields<'a> {
         Ok(Some((share, metric)))
     }
 
-    /// A number that is not negative; none where the field is empty or the value a blank.
-    fn number(&self, column: usize) -> Result<Option<f64>, Fault> {
+    /// A number that can be; none where the field is empty or the value a blank.
+    fn number(
+        &self,
+        column: usize,
+        check: impl Fn(f64) -> Result<f64, String>,
+        odd: &mut Odd,
+    ) -> Result<Option<f64>, Fault> {
         let text = self.0[column];
         if text.is_empty() || text == "NULL" {
             return Ok(None);
         }
         match text.parse::<f64>().map(known) {
-            Ok(Some(value)) if value < 0.0 => Err(Fault::Bad(column, "is negative".into())),
-            Ok(value) => Ok(value),
+            Ok(value) => Ok(value.and_then(|value| odd.take(column, check(value)))),
             Err(_) => Err(Fault::Bad(column, "is not a number".into())),
         }
     }
@@ -212,6 +221,8 @@ mod tests {
              2026-10-01T00:00:00Z,h,,0.1,SM_ACTIVE,,,\n2026-10-01T00:00:00Z,h\n2026-10-01T00:00:00Z,h,0,0.1,SM_ACTIVE,,,\n",
         );
         let places: Vec<(u64, &str)> = taken.rejects.iter().map(|r| (r.row, r.column.as_str())).collect();
+        let unknown: Vec<_> = taken.samples.iter().map(|s| s.activity.is_none()).collect();
+        assert_eq!(unknown, [true, true, false], "the rest of a row with an odd number is taken");
         let want = [
             (1, "activity"),
             (2, "activity"),
@@ -222,7 +233,40 @@ mod tests {
             (7, "gpu"),
         ];
         assert_eq!(places[..7], want);
-        assert_eq!((taken.rejects.len(), taken.samples.len()), (8, 1));
+        assert_eq!((taken.rejects.len(), taken.samples.len()), (8, 3));
+    }
+
+    #[test]
+    fn absurd_numbers_are_unknown_and_told() {
+        let row = |values: &str| format!("2026-10-01T00:00:00Z,h,0,{values}\n");
+        let taken = rows(&[row("1e308,SM_ACTIVE,1,2,3"), row("0.5,SM_ACTIVE,25000,24000,inf"), row("-0.0001,SM_ACTIVE,-1,1e99,10001")].concat());
+        let told: Vec<_> = taken.rejects.iter().map(|r| (r.row, r.column.as_str(), r.value.as_str())).collect();
+        assert_eq!(
+            told,
+            [
+                (1, "activity", "1e308"),
+                (2, "memory_used_mib", "25000"),
+                (2, "power_w", "inf"),
+                (3, "memory_used_mib", "-1"),
+                (3, "memory_total_mib", "1e99"),
+                (3, "activity", "-0.0001"),
+                (3, "power_w", "10001"),
+            ]
+        );
+        assert!(taken.rejects.iter().all(|r| r.reason.ends_with("; the value counts as unknown")));
+        let seen: Vec<_> = taken
+            .samples
+            .iter()
+            .map(|s| (s.activity.map(|a| a.0), s.memory_used_mib, s.memory_total_mib, s.power_w))
+            .collect();
+        assert_eq!(
+            seen,
+            [
+                (None, Some(1.0), Some(2.0), Some(3.0)),
+                (Some(0.5), None, Some(24000.0), None),
+                (None, None, None, None)
+            ]
+        );
     }
 
     #[test]

@@ -28,7 +28,7 @@ impl Reading {
     /// From a sample. What is no plausible number is unknown.
     pub(crate) fn of(sample: &Sample<'_>) -> Self {
         let activity = sample.activity.and_then(|(share, metric)| {
-            let millionths = whole(share * f64::from(WHOLE))?.min(WHOLE);
+            let millionths = whole(share * f64::from(WHOLE)).filter(|millionths| *millionths <= WHOLE)?;
             Some(Activity { metric, millionths })
         });
         Self {

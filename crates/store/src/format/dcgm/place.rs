@@ -7,7 +7,7 @@ use lowwater_model::usage::ActivityMetric;
 
 use crate::error::StoreError;
 use crate::format::{MetricsSink, Sample};
-use crate::metrics::{best_activity, share, unknown_sample};
+use crate::metrics::{best_activity, mebibytes, share, unknown_sample, watts};
 
 /// The metrics that are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,8 +40,8 @@ impl Metric {
         match self {
             Self::SmActive | Self::GrEngineActive => share(value, 1.0),
             Self::GpuUtil => share(value, 100.0),
-            _ if value < 0.0 => Err("is negative".into()),
-            _ => Ok(value),
+            Self::PowerUsage => watts(value),
+            Self::FramebufferUsed | Self::FramebufferFree | Self::FramebufferReserved => mebibytes(value),
         }
     }
 }

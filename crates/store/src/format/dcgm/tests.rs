@@ -143,6 +143,20 @@ fn lines_that_cannot_be_read_are_rejected_with_their_row() {
 }
 
 #[test]
+fn absurd_numbers_are_unknown_and_told() {
+    let text = "DCGM_FI_DEV_GPU_UTIL{gpu=\"0\",Hostname=\"n\"} 101\n\
+         DCGM_FI_PROF_SM_ACTIVE{gpu=\"0\",Hostname=\"n\"} 1e308\n\
+         DCGM_FI_DEV_POWER_USAGE{gpu=\"0\",Hostname=\"n\"} 10000.5\n\
+         DCGM_FI_DEV_FB_USED{gpu=\"0\",Hostname=\"n\"} +Inf\n\
+         DCGM_FI_PROF_GR_ENGINE_ACTIVE{gpu=\"0\",Hostname=\"n\"} 1.02\n\
+         DCGM_FI_DEV_FB_FREE{gpu=\"0\",Hostname=\"n\"} 9223372036854775794\n";
+    let taken = decode_text(text.as_bytes(), &at("2026-07-14T09:00:00Z")).unwrap();
+    let told: Vec<_> = taken.rejects.iter().map(|r| (r.row, r.value.trim())).collect();
+    assert_eq!(told, [(1, "101"), (2, "1e308"), (3, "10000.5"), (4, "+Inf"), (5, "1.02")], "a blank is no fault");
+    assert!(taken.samples.iter().all(|s| s.activity.is_none() && s.power_w.is_none() && s.memory_used_mib.is_none()));
+}
+
+#[test]
 fn what_the_file_does_not_say_is_asked_for() {
     let line = b"DCGM_FI_DEV_GPU_UTIL{gpu=\"0\"} 1\n";
     let error = decode_text(line, &at("2026-07-14T09:00:00Z")).unwrap_err();

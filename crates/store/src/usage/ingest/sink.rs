@@ -33,8 +33,10 @@ impl Seen {
         if share > policy.section("load").float("max_reject_share") || self.reject_count > MAX_REJECTS as u64 {
             let shown: Vec<String> = self.rejects.iter().take(SHOWN_REJECTS).map(Reject::line).collect();
             let what = format!(
-                "{} of {all} samples can't be read, the first of them:\n  {}",
+                "{} fault{} beside {} samples, more than load.max_reject_share lets pass, the first of them:\n  {}",
                 self.reject_count,
+                if self.reject_count == 1 { "" } else { "s" },
+                self.samples,
                 shown.join("\n  ")
             );
             let hint = "is it the right --format? `load.max_reject_share` in policy.toml says how many may be bad";

@@ -187,7 +187,7 @@ fn bad_lines_are_kept_aside_and_too_many_are_refused() {
     assert_eq!(error.exit_code(), 3);
     let text = error.to_string();
     assert!(
-        text.contains("1 of 21 samples") && text.contains("worse.csv:21:activity"),
+        text.contains("1 fault beside 21 samples") && text.contains("worse.csv:21:activity"),
         "{text}"
     );
     assert_eq!(lab.layout().manifest().unwrap(), before);
