@@ -114,6 +114,16 @@ impl StoreError {
         move |source| Self::Io { path, source }
     }
 
+    /// A file of the store that can't be read any more.
+    pub fn damaged(path: &Path, why: impl std::fmt::Display) -> Self {
+        Self::Refused {
+            what: format!("{}: this file of the store is damaged: {why}", path.display()),
+            hint: "load its month again with `--replace` (the month and the source stand in its path), or restore the \
+                   file from a backup"
+                .into(),
+        }
+    }
+
     /// 3 = bad input, 4 = refused; 130 = stopped, as shells expect after Ctrl-C.
     pub const fn exit_code(&self) -> u8 {
         match self {

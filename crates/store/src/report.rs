@@ -221,10 +221,10 @@ impl Store {
             None
         };
         if let Some(sum) = exact.filter(|sum| sum.stored() != stored) {
-            return Err(StoreError::Query(format!(
-                "the store holds {stored}, its manifest says {}",
-                sum.stored()
-            )));
+            return Err(StoreError::Refused {
+                what: format!("the store holds {stored}, its manifest says {}", sum.stored()),
+                hint: "its files were changed by something else: load the months again with `--replace`".into(),
+            });
         }
         Ok(Report {
             metric,

@@ -1,5 +1,7 @@
 //! The only maker of a DataFusion session, and plain access to what its queries return.
 
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -13,16 +15,20 @@ use datafusion::error::DataFusionError;
 use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
 use datafusion::execution::memory_pool::{FairSpillPool, TrackConsumersPool};
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
+use datafusion::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use lowwater_model::money::Money;
 use lowwater_model::period::Hour;
 
 use crate::error::StoreError;
+use crate::input::without_panics;
 
 /// Queries over one pinned version of the store.
 pub struct Session {
     runtime: tokio::runtime::Runtime,
     context: SessionContext,
+    /// Every file that a query may read.
+    files: RefCell<BTreeSet<PathBuf>>,
 }
 
 impl Session {
@@ -40,6 +46,7 @@ impl Session {
         Ok(Self {
             runtime,
             context: SessionContext::new_with_config_rt(config(), environment),
+            files: RefCell::default(),
         })
     }
 
@@ -48,6 +55,7 @@ impl Session {
         if files.is_empty() {
             return self.register_rows(name, schema, Vec::new());
         }
+        self.files.borrow_mut().extend(files.iter().cloned());
         let urls = files
             .iter()
             .map(|f| ListingTableUrl::parse(url_text(f)))
@@ -71,10 +79,10 @@ impl Session {
 
     /// Runs a query and registers its rows as a table.
     pub fn keep_rows(&self, name: &str, sql: &str) -> Result<(), StoreError> {
-        let (schema, rows) = self.runtime.block_on(async {
+        let (schema, rows) = self.run(async {
             let frame = self.context.sql(sql).await?;
             let schema = Arc::new(frame.schema().as_arrow().clone());
-            Ok::<_, DataFusionError>((schema, frame.collect().await?))
+            Ok((schema, frame.collect().await?))
         })?;
         self.register_rows(name, schema, rows)
     }
@@ -86,11 +94,37 @@ impl Session {
 
     /// Runs a query to its end.
     pub fn query(&self, sql: &str) -> Result<Rows, StoreError> {
-        let batches = self
-            .runtime
-            .block_on(async { self.context.sql(sql).await?.collect().await })?;
-        Rows::new(batches)
+        Rows::new(self.run(async { self.context.sql(sql).await?.collect().await })?)
     }
+
+    /// Runs to the end. Where that fails because a file is damaged, the error is about the file.
+    fn run<T>(&self, query: impl Future<Output = Result<T, DataFusionError>>) -> Result<T, StoreError> {
+        // A file that is gone or empty would be left out, and the answer smaller.
+        let is_nothing = |file: &&PathBuf| std::fs::metadata(file).map_or(0, |m| m.len()) == 0;
+        if let Some(nothing) = self.files.borrow().iter().find(is_nothing) {
+            return Err(StoreError::damaged(nothing, "it is gone or empty"));
+        }
+        let outcome = without_panics("store", || self.runtime.block_on(query));
+        let error = match outcome {
+            Ok(Ok(answer)) => return Ok(answer),
+            Ok(Err(error)) => error.into(),
+            Err(panic) => panic,
+        };
+        let files = self.files.borrow();
+        Err(files.iter().find_map(|file| damage(file)).unwrap_or(error))
+    }
+}
+
+/// What is wrong with a file of the store: every page of it is read.
+fn damage(path: &Path) -> Option<StoreError> {
+    let read = || -> Result<(), String> {
+        let file = std::fs::File::open(path).map_err(|e| e.to_string())?;
+        let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|e| e.to_string())?;
+        let mut batches = builder.build().map_err(|e| e.to_string())?;
+        batches.try_for_each(|batch| batch.map(drop).map_err(|e| e.to_string()))
+    };
+    let outcome = without_panics("store", read).unwrap_or_else(|_| Err("its pages can't be decoded".into()));
+    outcome.err().map(|why| StoreError::damaged(path, why))
 }
 
 fn config() -> SessionConfig {

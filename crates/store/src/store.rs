@@ -317,7 +317,9 @@ fn refuse_missing_files(snapshot: &Snapshot) -> Result<(), StoreError> {
         None => Ok(()),
         Some(file) => Err(StoreError::Refused {
             what: format!("the store has lost a file: {}", file.display()),
-            hint: "restore it from a backup, or remove the folder `store` and load the bills and metrics again".into(),
+            hint: "load its month again with `--replace` (the month and the source stand in its path), or restore the \
+                   file from a backup"
+                .into(),
         }),
     }
 }

@@ -7,7 +7,6 @@ use datafusion::arrow::datatypes::Int64Type;
 use datafusion::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 use super::Reject;
-use super::write::parquet;
 use crate::error::StoreError;
 use crate::layout::Snapshot;
 
@@ -15,10 +14,11 @@ use crate::layout::Snapshot;
 pub fn rejects(snapshot: &Snapshot) -> Result<Vec<Reject>, StoreError> {
     let mut out = Vec::new();
     for path in snapshot.files("rejects") {
+        let damaged = |why: &dyn std::fmt::Display| StoreError::damaged(&path, why);
         let file = File::open(&path).map_err(StoreError::io(&path))?;
-        let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(parquet(&path))?;
-        for batch in builder.build().map_err(parquet(&path))? {
-            read(&batch?, &mut out);
+        let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|e| damaged(&e))?;
+        for batch in builder.build().map_err(|e| damaged(&e))? {
+            read(&batch.map_err(|e| damaged(&e))?, &mut out);
         }
     }
     Ok(out)

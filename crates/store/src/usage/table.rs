@@ -162,7 +162,10 @@ impl TableReader {
             };
             match reader.next() {
                 None => self.reader = None,
-                Some(batch) => self.rows.extend(rows(&batch?).map_err(|what| damaged(path, &what))?),
+                Some(batch) => {
+                    let rows = batch.map_err(|e| e.to_string()).and_then(|batch| rows(&batch));
+                    self.rows.extend(rows.map_err(|why| StoreError::damaged(path, why))?);
+                }
             }
         }
         Ok(self.rows.front())
@@ -177,12 +180,11 @@ impl TableReader {
 
 fn reader(path: &Path) -> Result<ParquetRecordBatchReader, StoreError> {
     let file = File::open(path).map_err(StoreError::io(path))?;
-    let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(parquet(path))?;
-    builder.with_batch_size(BATCH_ROWS).build().map_err(parquet(path))
-}
-
-fn damaged(path: &Path, what: &str) -> StoreError {
-    StoreError::Query(format!("{}: {what}", path.display()))
+    let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|e| StoreError::damaged(path, e))?;
+    builder
+        .with_batch_size(BATCH_ROWS)
+        .build()
+        .map_err(|e| StoreError::damaged(path, e))
 }
 
 /// Columns as rows.

@@ -271,6 +271,71 @@ fn damaged_files_leave_what_was_there() {
     );
 }
 
+/// Damages of a file: what is done to its bytes.
+type Damage = fn(&mut Vec<u8>);
+
+#[test]
+fn a_damaged_file_of_the_store_is_named_and_its_month_can_be_loaded_again() {
+    use crate::report::{Dimension, ReportQuery};
+    let damages: [Damage; 4] = [
+        |bytes| bytes.truncate(bytes.len() / 2),
+        |bytes| bytes.clear(),
+        |bytes| {
+            let end = bytes.len() - 200;
+            bytes[4..end].fill(0xa5);
+        },
+        |bytes| {
+            let end = bytes.len() - 8;
+            bytes[end - 60..end].fill(0xff);
+        },
+    ];
+    let query = ReportQuery {
+        by: vec![Dimension::Sku],
+        ..ReportQuery::default()
+    };
+    let ask = |store: &Store| crate::store::Store::open(&store.data(), &[]).and_then(|opened| opened.report(&query));
+    for (number, damage) in damages.into_iter().enumerate() {
+        let store = Store::new();
+        let path = store.file("bill.csv", csv(&charges(2000, 7)));
+        store.load(&path).unwrap();
+        let before = ask(&store).unwrap().stored;
+        for table in ["daily", "gpu_hours"] {
+            let file = store.layout().snapshot().unwrap().files(table).remove(0);
+            let mut bytes = std::fs::read(&file).unwrap();
+            damage(&mut bytes);
+            std::fs::write(&file, bytes).unwrap();
+            let error = ask(&store)
+                .err()
+                .unwrap_or_else(|| panic!("damage {number} of {table} is not seen"));
+            let said = error.to_string();
+            assert!(
+                said.starts_with(&format!("{}: ", file.display())),
+                "{number} {table}: {said}"
+            );
+            assert!(
+                said.contains("is damaged: ") && said.contains("hint: ") && said.contains("--replace"),
+                "{said}"
+            );
+            let again = LoadRequest {
+                existing: Existing::Replace,
+                ..request(&path)
+            };
+            store.load_as(&again).unwrap();
+            assert_eq!(ask(&store).unwrap().stored, before, "{number} {table}");
+        }
+        let opened = crate::store::Store::open(&store.data(), &[]).unwrap();
+        let file = store.layout().snapshot().unwrap().files("daily").remove(0);
+        std::fs::remove_file(&file).unwrap();
+        for error in [opened.report(&query).err(), ask(&store).err()] {
+            let said = error.unwrap().to_string();
+            assert!(
+                said.contains(&file.display().to_string()) && said.contains("--replace"),
+                "{said}"
+            );
+        }
+    }
+}
+
 #[test]
 fn latin_1_rows_are_rejected_by_name() {
     let store = Store::new();
