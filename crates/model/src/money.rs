@@ -202,7 +202,21 @@ impl Serialize for Money {
 impl<'de> Deserialize<'de> for Money {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        Self::parse(&text).map_err(serde::de::Error::custom)
+        let read = match Self::parse(&text) {
+            // No charge is so large, but a sum of charges may be.
+            Err(NumberError::TooLarge) => Self::read_sum(&text).ok_or(NumberError::TooLarge),
+            read => read,
+        };
+        read.map_err(serde::de::Error::custom)
+    }
+}
+
+impl Money {
+    /// Reads a sum as it is written here: a sign, digits, at most twelve after the point.
+    fn read_sum(text: &str) -> Option<Self> {
+        let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+        let short = (MONEY_DIGITS as usize).checked_sub(fraction.len())?;
+        format!("{whole}{fraction}{}", "0".repeat(short)).parse().ok().map(Self)
     }
 }
 
@@ -597,6 +611,21 @@ mod tests {
             sum.add(Decimal::parse(v).unwrap());
         }
         sum
+    }
+
+    #[test]
+    fn a_sum_larger_than_any_charge_is_read_back() {
+        for units in [i128::MAX, i128::MIN, 10_i128.pow(27) + 1, -10_i128.pow(30)] {
+            let money = Money::from_units(units);
+            let text = serde_json::to_string(&money).unwrap();
+            assert_eq!(serde_json::from_str::<Money>(&text).unwrap(), money, "{text}");
+        }
+        for wrong in ["1e40", "9".repeat(40).as_str(), "1000000000000000000.0000000000001"] {
+            assert!(
+                serde_json::from_str::<Money>(&format!("\"{wrong}\"")).is_err(),
+                "{wrong}"
+            );
+        }
     }
 
     #[test]

@@ -88,7 +88,12 @@ pub const SECTIONS: &[Section] = &[
             key(
                 "max_reject_share",
                 Float(0.01),
-                "Share of rows of a unit that may be rejected before the load fails. One in a hundred: more means a wrong format, not a bad row.",
+                "Share of the rows of a source, and of its BilledCost without sign, that may be rejected in one load before it fails. All files and months of the load count together. One in a hundred: more means a wrong format, not a bad row.",
+            ),
+            key(
+                "max_rejects_free",
+                Int(5),
+                "Rejected rows of a source in one load that pass whatever their share is, as long as they are at most half of its rows and of its money. Five: in a small bill one bad row is more than one in a hundred.",
             ),
             key(
                 "max_removed_share",

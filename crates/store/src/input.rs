@@ -120,13 +120,20 @@ impl Input {
         open_regular(&self.path, &self.name)
     }
 
-    /// SHA-256 of the bytes on disk, in hexadecimal.
+    /// SHA-256 of the content, in hexadecimal: the same export is the same content, compressed or not.
     pub fn sha256(&self) -> Result<String, StoreError> {
-        let mut file = self.file()?;
+        let mut content: Box<dyn Read> = if self.is_parquet() {
+            Box::new(self.file()?)
+        } else {
+            Box::new(Self::open(&self.path)?)
+        };
         let mut hasher = Sha256::new();
         let mut buffer = vec![0; BUFFER_BYTES];
         loop {
-            let count = file.read(&mut buffer).map_err(|e| unreadable(&self.name, &e))?;
+            let count = match content.read(&mut buffer) {
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
+                read => read.map_err(|e| self.explain(&e))?,
+            };
             if count == 0 {
                 break;
             }

@@ -9,7 +9,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
-use lowwater_model::money::ExactSum;
+use lowwater_model::money::{ExactSum, Money};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{InputError, StoreError};
@@ -54,6 +54,15 @@ pub struct BillUnit {
     pub unknown_costs: u64,
     /// Exact sums of the file's text, by cost metric (`billed`, `effective`, `contracted`, `list`).
     pub totals: BTreeMap<String, ExactSum>,
+    /// Sums of the stored amounts without sign, by cost metric. A manifest that has none is older than they are.
+    #[serde(default)]
+    pub gross: BTreeMap<String, Money>,
+    /// What the rejected rows would have billed.
+    #[serde(default)]
+    pub rejected: RejectedMoney,
+    /// Why EffectiveCost can't be trusted, a sentence a provider. None: the manifest is older, its warnings say it.
+    #[serde(default)]
+    pub effective_unreliable: Option<Vec<String>>,
     /// Charges: first instant and first instant after, epoch seconds.
     pub first: i64,
     /// See `first`.
@@ -70,7 +79,38 @@ pub struct BillUnit {
     pub loaded_at: Timestamp,
 }
 
+/// How a warning begins in which an older manifest says that EffectiveCost is useless.
+const OLDER_UNRELIABLE: &str = "EffectiveCost is unreliable";
+
+/// BilledCost of rows that were not kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RejectedMoney {
+    /// Exact sum where it could be read.
+    pub billed: ExactSum,
+    /// Rows where it could not.
+    pub unknown: u64,
+}
+
+impl RejectedMoney {
+    /// Adds that of other rows.
+    pub fn merge(&mut self, other: Self) {
+        self.billed.merge(other.billed);
+        self.unknown += other.unknown;
+    }
+}
+
 impl BillUnit {
+    /// Why EffectiveCost can't be trusted, if it can't.
+    pub fn why_unreliable(&self) -> Option<&str> {
+        match &self.effective_unreliable {
+            Some(reasons) => reasons.first().map(String::as_str),
+            None => {
+                let mut warnings = self.warnings.iter().map(String::as_str);
+                warnings.find(|warning| warning.starts_with(OLDER_UNRELIABLE))
+            }
+        }
+    }
+
     /// Key in the manifest.
     pub fn key(&self) -> String {
         format!("{}/{}/{}", self.source, self.account, self.month)

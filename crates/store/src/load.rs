@@ -12,9 +12,11 @@ mod finish;
 mod flush;
 mod known;
 mod late;
+mod limits;
 mod listing;
 mod notes;
 mod rejects;
+mod there;
 mod times;
 mod units;
 mod write;
@@ -33,9 +35,10 @@ use self::listing::{Listed, Listing};
 use crate::error::{InputError, StoreError};
 use crate::format::Decode;
 use crate::input::Input;
-use crate::layout::Layout;
+use crate::layout::{Layout, RejectedMoney};
 use crate::usage::{self, MetricsFile};
 
+pub(crate) use limits::RejectLimit;
 pub use rejects::rejects;
 pub(crate) use write::parquet;
 
@@ -100,8 +103,21 @@ pub struct UnitReport {
     pub rejects: u64,
     /// Exact sums of the file's text, by cost metric.
     pub totals: BTreeMap<String, ExactSum>,
+    /// What the rejected rows would have billed: `totals` are those of the kept rows.
+    pub rejected: RejectedMoney,
+    /// What was there before and is not any more; none where nothing was.
+    pub replaced: Option<Replaced>,
     /// What a reader must know.
     pub warnings: Vec<String>,
+}
+
+/// A unit that made room for a newer export.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Replaced {
+    /// Rows that it had.
+    pub rows: u64,
+    /// Their BilledCost; none where it was not known.
+    pub billed: Option<ExactSum>,
 }
 
 impl UnitReport {

@@ -18,7 +18,7 @@ use lowwater_model::workload::Traits;
 use crate::config::Config;
 use crate::error::StoreError;
 use crate::join::{self, Joined};
-use crate::layout::{Layout, Manifest, Snapshot, TABLES};
+use crate::layout::{BillUnit, Layout, Manifest, Snapshot, TABLES};
 use crate::load::Reject;
 use crate::owner::Owners;
 use crate::schema;
@@ -26,9 +26,6 @@ use crate::session::{Row, Session};
 use crate::spelling::Spelling;
 use crate::tags;
 use crate::views::{Places, VIEWS};
-
-/// How a warning begins that makes EffectiveCost useless; the loader writes it.
-pub const UNRELIABLE_EFFECTIVE: &str = "EffectiveCost is unreliable";
 
 /// A data directory, opened for reading.
 pub struct Store {
@@ -85,12 +82,10 @@ impl Store {
     /// The cost column to stand on: effective, unless a load found it unreliable or absent.
     pub fn basis(&self) -> Basis {
         let bills = || self.manifest().bills.values();
-        let unreliable = bills()
-            .flat_map(|u| &u.warnings)
-            .find(|w| w.starts_with(UNRELIABLE_EFFECTIVE));
+        let unreliable = bills().find_map(BillUnit::why_unreliable);
         let absent = !bills().any(|u| u.totals.contains_key(CostMetric::Effective.as_str()));
         let (metric, why) = match unreliable {
-            Some(warning) => (CostMetric::Billed, warning.clone()),
+            Some(warning) => (CostMetric::Billed, warning.to_owned()),
             None if absent => (CostMetric::Billed, "the bill has no EffectiveCost".into()),
             None => (
                 CostMetric::Effective,

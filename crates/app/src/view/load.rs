@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use lowwater_model::charge::CostMetric;
 use lowwater_model::money::{ExactSum, Money};
 use lowwater_store::coverage::{Coverage, CoverageDay};
+use lowwater_store::layout::RejectedMoney;
 use lowwater_store::load::{LoadReport, UnitReport};
 use serde::Serialize;
 
@@ -25,6 +26,9 @@ pub struct Total {
     pub stored: String,
     /// `file` minus `stored`.
     pub residual: String,
+    /// What the rejected rows would add to `file`, as far as it could be read; said of the billed cost of bills.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rejected: Option<String>,
 }
 
 impl From<&ExactSum> for Total {
@@ -33,6 +37,18 @@ impl From<&ExactSum> for Total {
             file: sum.file_text(),
             stored: sum.stored().full(),
             residual: sum.residual_text(),
+            rejected: None,
+        }
+    }
+}
+
+impl Total {
+    fn rejected_words(&self, metric: &str, unknown: u64) -> String {
+        match &self.rejected {
+            _ if metric != CostMetric::Billed.as_str() => String::new(),
+            None => "unknown".to_owned(),
+            Some(known) if unknown == 0 => known.clone(),
+            Some(known) => format!("{known} and {} unknown", plural(unknown, "row")),
         }
     }
 }
@@ -52,10 +68,42 @@ pub struct Unit {
     pub rows: u64,
     /// Rows rejected.
     pub rejects: u64,
+    /// Rejected rows whose BilledCost could not be read.
+    pub rejects_without_cost: u64,
     /// By cost metric.
     pub totals: BTreeMap<String, Total>,
+    /// What was there before and is not any more; null where nothing was.
+    pub replaced: Option<Replaced>,
     /// What a reader must know.
     pub warnings: Vec<String>,
+}
+
+/// A unit that made room for a newer export.
+#[derive(Clone, Debug, Serialize)]
+pub struct Replaced {
+    /// Rows that it had.
+    pub rows: u64,
+    /// Their BilledCost, with the digits of its file; null where it was not known.
+    pub billed: Option<String>,
+}
+
+impl From<&lowwater_store::load::Replaced> for Replaced {
+    fn from(replaced: &lowwater_store::load::Replaced) -> Self {
+        Self {
+            rows: replaced.rows,
+            billed: replaced.billed.map(|sum| sum.file_text()),
+        }
+    }
+}
+
+impl Replaced {
+    fn words(&self) -> String {
+        let rows = plural(self.rows, "row");
+        match &self.billed {
+            None => format!("replaces {rows}"),
+            Some(billed) => format!("replaces {rows}, {}", grouped(billed)),
+        }
+    }
 }
 
 impl From<&UnitReport> for Unit {
@@ -67,7 +115,9 @@ impl From<&UnitReport> for Unit {
             month: unit.month.clone(),
             rows: unit.rows,
             rejects: unit.rejects,
-            totals: totals(&unit.totals),
+            rejects_without_cost: unit.rejected.unknown,
+            totals: totals(&unit.totals, unit.rejects, &unit.rejected),
+            replaced: unit.replaced.as_ref().map(Replaced::from),
             warnings: unit.warnings.clone(),
         }
     }
@@ -84,8 +134,14 @@ impl Unit {
     }
 }
 
-fn totals(sums: &BTreeMap<String, ExactSum>) -> BTreeMap<String, Total> {
-    sums.iter().map(|(metric, sum)| (metric.clone(), sum.into())).collect()
+fn totals(sums: &BTreeMap<String, ExactSum>, rejects: u64, rejected: &RejectedMoney) -> BTreeMap<String, Total> {
+    let mut totals: BTreeMap<String, Total> = sums.iter().map(|(metric, sum)| (metric.clone(), sum.into())).collect();
+    if let Some(billed) = totals.get_mut(CostMetric::Billed.as_str()) {
+        // What is unknown in every rejected row is unknown in all.
+        let known = rejects == 0 || rejected.unknown < rejects;
+        billed.rejected = known.then(|| rejected.billed.file_text());
+    }
+    totals
 }
 
 /// A load.
@@ -154,9 +210,13 @@ impl From<&Coverage> for Join {
 impl Loaded {
     /// Of a load, and of all that is loaded after it.
     pub fn new(report: &LoadReport, currency: Option<String>, coverage: &Coverage, next: Next) -> Self {
+        let mut rejected = RejectedMoney::default();
+        report.units.iter().for_each(|unit| rejected.merge(unit.rejected));
+        let bills = report.units.iter().filter(|unit| unit.kind == "bill");
+        let rejects = bills.map(|unit| unit.rejects).sum();
         Self {
             units: report.units.iter().map(Unit::from).collect(),
-            totals: totals(&report.totals),
+            totals: totals(&report.totals, rejects, &rejected),
             unchanged: report.unchanged,
             currency,
             join: coverage.into(),
@@ -237,23 +297,27 @@ impl Loaded {
             return "Nothing changed: the same files were loaded before.".to_owned();
         }
         let billed = self.totals.get(CostMetric::Billed.as_str());
-        let bill = billed.map(|total| {
-            format!(
-                "{} of bills with {} {} billed",
-                plural(rows("bill"), "row"),
-                grouped(&total.file),
-                self.currency()
-            )
+        let bill = (rows("bill") > 0).then(|| {
+            let billed = billed.map_or_else(
+                || "an unknown amount".to_owned(),
+                |total| format!("{} {}", grouped(&total.file), self.currency()),
+            );
+            format!("{} of bills with {billed} billed", plural(rows("bill"), "row"))
         });
         let usage = (rows("usage") > 0).then(|| format!("{} of GPU metrics", plural(rows("usage"), "GPU-hour")));
         let loaded: Vec<String> = [bill, usage].into_iter().flatten().collect();
+        let loaded = if loaded.is_empty() {
+            "Nothing was loaded".to_owned()
+        } else {
+            format!("Loaded {}", loaded.join(" and "))
+        };
         let rejects = self.units.iter().map(|u| u.rejects).sum::<u64>();
         let rejected = if rejects == 0 {
             "no row was rejected".to_owned()
         } else {
             format!("{} rejected", plural(rejects, "row"))
         };
-        format!("Loaded {}; {rejected}.", loaded.join(" and "))
+        format!("{loaded}; {rejected}.")
     }
 
     /// The sums of the cost that is invoiced, with all digits.
@@ -272,49 +336,61 @@ impl Loaded {
     }
 
     fn units_table(&self) -> Table {
-        let mut table = Table::new([
+        let replaces = self.units.iter().any(|unit| unit.replaced.is_some());
+        let mut columns = vec![
             Column::text("source"),
             Column::text("account"),
             Column::text("month"),
             Column::number("rows"),
             Column::number("rejected"),
-        ]);
+        ];
+        if replaces {
+            columns.push(Column::text("before"));
+        }
+        let mut table = Table::new(columns);
         for unit in &self.units {
-            table.row([
+            let mut cells = vec![
                 unit.source.clone(),
                 unit.account.clone(),
                 unit.month.clone(),
                 count(unit.rows),
                 count(unit.rejects),
-            ]);
+            ];
+            if replaces {
+                cells.push(unit.replaced.as_ref().map(Replaced::words).unwrap_or_default());
+            }
+            table.row(cells);
         }
         table
     }
 
     /// Every sum with all digits: in all first, then by unit.
     fn sums_table(&self) -> Table {
-        let mut table = Table::new([
+        let mut columns = vec![
             Column::text("unit"),
             Column::text("cost"),
             Column::number(format!("file total ({})", self.currency())),
             Column::number("stored total"),
             Column::number("residual"),
-        ]);
-        let cells = |unit: &str, metric: &str, total: &Total| {
-            [
-                unit.to_owned(),
-                metric.to_owned(),
-                total.file.clone(),
-                total.stored.clone(),
-                total.residual.clone(),
-            ]
+        ];
+        let bills = || self.units.iter().filter(|unit| unit.kind == "bill");
+        let rejects = bills().any(|unit| unit.rejects > 0);
+        if rejects {
+            columns.push(Column::number("rejected"));
+        }
+        let mut table = Table::new(columns);
+        let cells = |unit: &str, metric: &str, total: &Total, unknown: u64| {
+            let texts = [unit, metric, &total.file, &total.stored, &total.residual];
+            let rejected = rejects.then(|| total.rejected_words(metric, unknown));
+            texts.into_iter().map(str::to_owned).chain(rejected).collect::<Vec<_>>()
         };
         for (metric, total) in in_order(&self.totals) {
-            table.total(cells("all", metric, total));
+            let unknown = bills().map(|unit| unit.rejects_without_cost).sum();
+            table.total(cells("all", metric, total, unknown));
         }
         for unit in &self.units {
             for (metric, total) in in_order(&unit.totals) {
-                table.row(cells(&unit.name(), metric, total));
+                table.row(cells(&unit.name(), metric, total, unit.rejects_without_cost));
             }
         }
         table
@@ -388,6 +464,8 @@ mod tests {
             month: month.into(),
             rows: values.len() as u64,
             rejects: 0,
+            rejected: RejectedMoney::default(),
+            replaced: None,
             totals: [("billed".to_owned(), sum(values)), ("list".to_owned(), sum(values))].into(),
             warnings: warnings.iter().map(|w| (*w).to_owned()).collect(),
         }
@@ -493,6 +571,77 @@ mod tests {
         for part in ["file", "stored", "residual"] {
             assert!(text.contains(billed[part].as_str().unwrap()));
         }
+    }
+
+    #[test]
+    fn rejected_money_stands_beside_the_totals_and_unknown_is_not_zero() {
+        let with = |rejects: u64, values: &[&str], unknown: u64| {
+            loaded(vec![UnitReport {
+                rejects,
+                rejected: RejectedMoney {
+                    billed: sum(values),
+                    unknown,
+                },
+                ..unit("2026-09", &["1.5"], &[])
+            }])
+        };
+        let both = |view: &Loaded| {
+            let json = serde_json::to_value(view).unwrap();
+            let total = json["totals"]["billed"]["rejected"].clone();
+            assert_eq!(json["units"][0]["totals"]["billed"]["rejected"], total);
+            assert!(json["totals"]["list"].get("rejected").is_none());
+            (total, view.screen().render(140, Paint::new(false)))
+        };
+        let (json, text) = both(&with(0, &[], 0));
+        assert!(json == "0" && text.contains("  residual\n"), "{text}");
+        let (json, text) = both(&with(3, &["2.50", "0.25"], 1));
+        assert!(json == "2.75" && text.contains("2.75 and 1 row unknown"), "{text}");
+        let (json, text) = both(&with(2, &[], 2));
+        assert!(json.is_null() && text.contains("unknown"), "{text}");
+    }
+
+    #[test]
+    fn what_was_replaced_is_announced() {
+        let replaced = lowwater_store::load::Replaced {
+            rows: 9120,
+            billed: Some(sum(&["12345.67"])),
+        };
+        let view = loaded(vec![
+            unit("2026-09", &["1"], &[]),
+            UnitReport {
+                replaced: Some(replaced),
+                ..unit("2026-10", &["1"], &[])
+            },
+        ]);
+        let text = view.screen().render(140, Paint::new(false));
+        assert_eq!(text.matches("replaces 9,120 rows, 12,345.67").count(), 1, "{text}");
+        let json = serde_json::to_value(&view).unwrap();
+        assert_eq!(
+            json["units"][1]["replaced"],
+            serde_json::json!({"rows": 9120, "billed": "12345.67"})
+        );
+        assert!(json["units"][0]["replaced"].is_null());
+    }
+
+    #[test]
+    fn a_load_of_nothing_or_without_a_known_cost_is_a_sentence() {
+        let none = UnitReport {
+            rejects: 2,
+            rows: 0,
+            totals: BTreeMap::new(),
+            ..unit("2026-09", &[], &[])
+        };
+        let text = |unit: UnitReport| loaded(vec![unit]).headline();
+        assert_eq!(text(none.clone()), "Nothing was loaded; 2 rows rejected.");
+        let unknown = UnitReport {
+            rejects: 0,
+            rows: 3,
+            ..none
+        };
+        assert_eq!(
+            text(unknown),
+            "Loaded 3 rows of bills with an unknown amount billed; no row was rejected."
+        );
     }
 
     #[test]

@@ -15,6 +15,7 @@ use super::column::Column;
 use super::cube::Charges;
 use super::currency::Currency;
 use super::derive::Derived;
+use super::rejects::Rejected;
 use super::units::{Cost, Units};
 use super::{LoadRequest, Progress, Reject, flush, notes};
 use crate::error::{InputError, StoreError};
@@ -52,8 +53,7 @@ pub(crate) struct Bills<'a> {
     pub(crate) transaction: &'a mut Transaction,
     pub(crate) units: Units,
     pub(crate) files: Vec<FileState>,
-    /// With the unit, where the row's month could be read.
-    pub(crate) rejects: Vec<(Reject, Option<usize>)>,
+    pub(crate) rejects: Vec<Rejected>,
     pub(crate) currency: Currency,
     pub(crate) extra: BTreeSet<String>,
     /// Said of the load as a whole.
@@ -190,13 +190,14 @@ impl<'a> Bills<'a> {
             reason: fault.reason,
             at_stake: self.checker.at_stake(fields).map(str::to_owned),
         };
-        self.rejects.push((reject, unit));
+        let billed = self.checker.billed(fields);
+        self.rejects.push(Rejected { reject, unit, billed });
         self.refuse_flood()
     }
 
     fn refuse_flood(&self) -> Result<(), StoreError> {
         match self.rejects.last() {
-            Some((last, _)) if self.rejects.len() > MAX_REJECTS => {
+            Some(Rejected { reject: last, .. }) if self.rejects.len() > MAX_REJECTS => {
                 let what = format!("more than {MAX_REJECTS} rows can't be taken; the last: {}", last.reason);
                 let error = InputError::new(&last.file, what).row(last.row);
                 Err(error.hint("is it the right file? If so, load it month by month").into())
@@ -353,7 +354,11 @@ impl BillSink for Bills<'_> {
     }
 
     fn reject(&mut self, reject: Reject) {
-        self.rejects.push((reject, None));
+        self.rejects.push(Rejected {
+            reject,
+            unit: None,
+            billed: None,
+        });
     }
 
     fn warn(&mut self, warning: String) {

@@ -243,6 +243,15 @@ impl Checker {
         texts.find(|text| Decimal::parse(text).is_ok())
     }
 
+    /// BilledCost of a rejected row, where it can be read.
+    pub(crate) fn billed(&self, fields: &[Option<&str>]) -> Option<Decimal> {
+        let text = fields
+            .get(self.places.costs[CostMetric::Billed as usize]?)
+            .copied()
+            .flatten()?;
+        Decimal::parse(text).ok()
+    }
+
     /// The costs of the row that was checked last.
     pub(crate) fn costs(&self) -> [Cost; CostMetric::ALL.len()] {
         self.places.costs.map(|at| match at.map(|at| self.values[at]) {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::finish::report;
-use super::listing::Listing;
+use super::listing::{Listed, Listing};
 use super::{Existing, LoadRequest, UnitReport};
 use crate::error::StoreError;
 use crate::layout::{BillUnit, Manifest};
@@ -20,7 +20,16 @@ pub(crate) fn take(listing: &mut Listing, manifest: &Manifest, request: &LoadReq
         .collect();
     let loaded: BTreeSet<&String> = units.iter().flat_map(|unit| &unit.inputs).collect();
     match request.existing {
-        Existing::Append => listing.bills.retain(|file| !loaded.contains(&file.sha256)),
+        Existing::Append => {
+            let (there, new): (Vec<Listed>, Vec<Listed>) = std::mem::take(&mut listing.bills)
+                .into_iter()
+                .partition(|file| loaded.contains(&file.sha256));
+            listing.bills = new;
+            let told = there
+                .iter()
+                .map(|file| format!("{} was loaded before: not added again", file.path.display()));
+            listing.warnings.extend(told);
+        }
         // A month is what all its files say: it is the same only if they are.
         Existing::Guarded if loaded.iter().copied().eq(&given) => listing.bills.clear(),
         Existing::Guarded | Existing::Replace => return Vec::new(),

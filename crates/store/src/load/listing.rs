@@ -1,6 +1,6 @@
 //! Which files a load is of, and what reads each.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::{LoadRequest, Progress};
@@ -31,7 +31,7 @@ impl Listing {
     pub(crate) fn of(request: &LoadRequest, progress: &dyn Progress) -> Result<Self, StoreError> {
         let found = expand(&request.paths)?;
         let mut listing = Self::default();
-        let mut seen = BTreeSet::new();
+        let mut seen: BTreeMap<String, PathBuf> = BTreeMap::new();
         for (at, file) in found.iter().enumerate() {
             if progress.stop() {
                 return Err(StoreError::Stopped);
@@ -40,13 +40,13 @@ impl Listing {
             let Some(listed) = listing.recognise(file, request)? else {
                 continue;
             };
-            if !seen.insert(listed.sha256.clone()) {
-                let name = listed.path.display();
-                listing.warnings.insert(format!(
-                    "{name} holds the same bytes as another file of the load: read once"
-                ));
+            if let Some(first) = seen.get(&listed.sha256) {
+                let (name, first) = (listed.path.display(), first.display());
+                let warning = format!("{name} holds the same content as {first}: read once");
+                listing.warnings.insert(warning);
                 continue;
             }
+            seen.insert(listed.sha256.clone(), listed.path.clone());
             match listed.format.decode {
                 Decode::Bill(_) => listing.bills.push(listed),
                 Decode::Metrics(_) => listing.metrics.push(listed),

@@ -15,9 +15,6 @@ const MAX_NAMED: usize = 5;
 const MIN_JUDGED: u64 = 5;
 const UNIT: i128 = 1_000_000_000_000;
 
-/// How a warning begins that makes EffectiveCost useless.
-pub(crate) const UNRELIABLE: &str = "EffectiveCost is unreliable";
-
 /// Reads one closed vocabulary: the text as FOCUS writes it.
 type Vocabulary = (&'static str, fn(&str) -> Option<&'static str>);
 
@@ -145,7 +142,7 @@ impl Judged {
         let rounded = self.rows >= MIN_JUDGED && self.whole == self.rows;
         rounded.then(|| {
             format!(
-                "{UNRELIABLE}: {provider} rounded it to whole units of the currency ({} rows judged, {} above ListCost); \
+                "EffectiveCost is unreliable: {provider} rounded it to whole units of the currency ({} rows judged, {} above ListCost); \
                  BilledCost is used instead",
                 self.rows, self.above_list
             )

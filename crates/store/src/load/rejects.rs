@@ -5,10 +5,73 @@ use std::fs::File;
 use datafusion::arrow::array::{Array, AsArray, RecordBatch};
 use datafusion::arrow::datatypes::Int64Type;
 use datafusion::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use lowwater_model::money::{Decimal, Money};
 
 use super::Reject;
+use super::units::without_sign;
 use crate::error::StoreError;
-use crate::layout::Snapshot;
+use crate::layout::{RejectedMoney, Snapshot};
+
+/// A row on its way to the rejects.
+#[derive(Debug)]
+pub(crate) struct Rejected {
+    pub(crate) reject: Reject,
+    /// Where its month could be read.
+    pub(crate) unit: Option<usize>,
+    /// Where it could be read.
+    pub(crate) billed: Option<Decimal>,
+}
+
+/// The rejected rows of a unit, with their money.
+#[derive(Debug, Default)]
+pub(crate) struct RejectedRows {
+    pub(crate) rows: Vec<Reject>,
+    pub(crate) money: RejectedMoney,
+    gross: Money,
+}
+
+impl RejectedRows {
+    pub(crate) fn push(&mut self, reject: Reject, billed: Option<Decimal>) {
+        self.rows.push(reject);
+        match billed {
+            None => self.money.unknown += 1,
+            Some(billed) => {
+                self.money.billed.add(billed);
+                self.gross += without_sign(billed.money);
+            }
+        }
+    }
+
+    pub(crate) fn count(&self) -> u64 {
+        self.rows.len() as u64
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Reject> {
+        self.rows.iter()
+    }
+
+    /// BilledCost without sign, where it is known.
+    pub(crate) fn gross_billed(&self) -> Money {
+        self.gross
+    }
+
+    /// What they hold, because the totals of the unit are those of its kept rows.
+    pub(crate) fn warning(&self) -> String {
+        let rows = match self.count() {
+            1 => "1 row was".to_owned(),
+            many => format!("{many} rows were"),
+        };
+        let money = match self.money.unknown {
+            unknown if unknown == self.count() => "an unknown BilledCost".to_owned(),
+            0 => format!("{} of BilledCost", self.money.billed.file_text()),
+            unknown => format!(
+                "{} of BilledCost, and an unknown amount in {unknown} of them",
+                self.money.billed.file_text()
+            ),
+        };
+        format!("{rows} rejected with {money}: not in these totals; see `lowwater rejects`")
+    }
+}
 
 /// Every rejected row of a version, in order of unit and row.
 pub fn rejects(snapshot: &Snapshot) -> Result<Vec<Reject>, StoreError> {

@@ -46,6 +46,8 @@ pub(crate) struct Unit {
     unknown: [u64; CostMetric::ALL.len()],
     /// Exact sums; none where nothing is known.
     totals: [Option<ExactSum>; CostMetric::ALL.len()],
+    /// Sums of the amounts without sign, where anything is known.
+    gross: [Option<Money>; CostMetric::ALL.len()],
     pub(crate) first: i64,
     pub(crate) last: i64,
     pub(crate) days: BTreeSet<i64>,
@@ -110,7 +112,10 @@ impl Unit {
         self.rows += 1;
         for (at, cost) in costs.into_iter().enumerate() {
             match cost {
-                Cost::Known(cost) => self.totals[at].get_or_insert_default().add(cost),
+                Cost::Known(cost) => {
+                    self.totals[at].get_or_insert_default().add(cost);
+                    *self.gross[at].get_or_insert_default() += without_sign(cost.money);
+                }
                 Cost::Unknown => self.unknown[at] += 1,
                 Cost::Absent => {}
             }
@@ -122,6 +127,27 @@ impl Unit {
         let named = CostMetric::ALL.iter().zip(self.totals);
         named
             .filter_map(|(metric, sum)| Some((metric.as_str().to_owned(), sum?)))
+            .collect()
+    }
+
+    /// Sums of the amounts without sign, by name of the metric.
+    pub(crate) fn gross(&self) -> BTreeMap<String, Money> {
+        let named = CostMetric::ALL.iter().zip(self.gross);
+        named
+            .filter_map(|(metric, sum)| Some((metric.as_str().to_owned(), sum?)))
+            .collect()
+    }
+
+    /// Sum of BilledCost without sign.
+    pub(crate) fn gross_billed(&self) -> Money {
+        self.gross[CostMetric::Billed as usize].unwrap_or_default()
+    }
+
+    /// Why EffectiveCost can't be trusted, a sentence a provider.
+    pub(crate) fn unreliable(&self) -> Vec<String> {
+        let judged = self.judged.iter();
+        judged
+            .filter_map(|(provider, judged)| judged.verdict(provider))
             .collect()
     }
 
@@ -158,11 +184,6 @@ impl Unit {
         late.filter(|(_, resources)| !resources.is_empty()).collect()
     }
 
-    /// Its name in messages.
-    pub(crate) fn key(&self) -> String {
-        format!("{}/{}/{}", self.source, self.account, self.month)
-    }
-
     /// What a reader must know, with counts.
     pub(crate) fn warnings(&self) -> BTreeSet<String> {
         let unknown = CostMetric::ALL.iter().zip(self.unknown).filter(|(_, rows)| *rows > 0);
@@ -182,12 +203,13 @@ impl Unit {
                 .unwrap_or_default();
             format!("{text}: {}{money}{first}", count(tally.rows))
         });
-        let verdicts = self
-            .judged
-            .iter()
-            .filter_map(|(provider, judged)| judged.verdict(provider));
-        unknown.chain(notes).chain(verdicts).collect()
+        unknown.chain(notes).chain(self.unreliable()).collect()
     }
+}
+
+/// An amount, a credit as large as the charge that it takes back.
+pub(crate) fn without_sign(amount: Money) -> Money {
+    if amount < Money::ZERO { -amount } else { amount }
 }
 
 /// `1 row`, `12 rows`.

@@ -18,7 +18,7 @@ use super::sort::{Sorted, Sorter};
 use crate::error::{InputError, StoreError};
 use crate::format::{Decode, Format, MetricsOptions};
 use crate::input::Input;
-use crate::layout::{Transaction, UsageUnit};
+use crate::layout::{RejectedMoney, Transaction, UsageUnit};
 use crate::load::{Existing, LoadRequest, Progress, UnitReport};
 
 /// A file of metrics, recognised. It is opened when its turn comes: a directory may hold more files than a process may open.
@@ -245,6 +245,8 @@ fn report(unit: &UsageUnit) -> UnitReport {
         rows: unit.rows,
         rejects: unit.rejects,
         totals: BTreeMap::new(),
+        rejected: RejectedMoney::default(),
+        replaced: None,
         warnings: unit.warnings.clone(),
     }
 }

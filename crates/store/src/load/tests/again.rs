@@ -1,5 +1,7 @@
 //! Loading again: the same files, newer ones, fewer rows, under another name.
 
+use std::io::Write;
+
 use super::sample::{Charge, charges, csv};
 use super::*;
 
@@ -57,8 +59,150 @@ fn the_same_file_named_twice_counts_once() {
     assert!(
         warnings(&report)
             .iter()
-            .any(|w| w.contains("b.csv holds the same bytes"))
+            .any(|w| w.contains("b.csv holds the same content as ") && w.contains("a.csv: read once"))
     );
+}
+
+fn zipped(text: &str) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    encoder.write_all(text.as_bytes()).unwrap();
+    encoder.finish().unwrap()
+}
+
+#[test]
+fn compressed_or_not_it_is_the_same_bill() {
+    let text = csv(&charges(100, 5));
+    let store = Store::new();
+    let plain = store.file("a.csv", &text);
+    let others = [
+        store.file("b.csv.gz", zipped(&text)),
+        store.file("c.csv.zst", zstd::encode_all(text.as_bytes(), 3).unwrap()),
+    ];
+    let in_one = LoadRequest {
+        paths: others.iter().chain([&plain]).cloned().collect(),
+        ..LoadRequest::default()
+    };
+    let report = store.load_as(&in_one).unwrap();
+    assert_eq!(report.units.iter().map(|u| u.rows).sum::<u64>(), 100);
+    let told = warnings(&report);
+    for name in ["a.csv", "c.csv.zst"] {
+        let both = |w: &&String| w.contains(&format!("{name} holds the same content as")) && w.contains("b.csv.gz");
+        assert!(told.iter().any(|w| both(&w)), "{told:?}");
+    }
+    for path in others.iter().chain([&plain]) {
+        for existing in [Existing::Guarded, Existing::Append] {
+            assert!(store.load_as(&how(path, existing)).unwrap().unchanged, "{path:?}");
+        }
+        let other = LoadRequest {
+            source: Some("other".into()),
+            ..request(path)
+        };
+        let error = store.load_as(&other).unwrap_err().to_string();
+        assert!(error.contains("count twice"), "{error}");
+    }
+}
+
+#[test]
+fn appended_days_that_were_there_are_counted_in_a_warning() {
+    let store = Store::new();
+    let bill = |days: std::ops::Range<u32>, cost: &str, note: &str| {
+        let row = |day: u32| format!("2026-10-{day:02}T05:00:00Z,{cost},{note}\n");
+        format!(
+            "ChargePeriodStart,BilledCost,Note\n{}",
+            days.map(row).collect::<String>()
+        )
+    };
+    let first = store.file("first.csv", bill(1..11, "1", "a"));
+    store.load(&first).unwrap();
+    let apart = store.file("apart.csv", bill(11..16, "1", "a"));
+    let report = store.load_as(&how(&apart, Existing::Append)).unwrap();
+    let overlap = |report: &LoadReport| warnings(report).into_iter().find(|w| w.contains("had charges before"));
+    assert_eq!(overlap(&report), None);
+    let over = LoadRequest {
+        paths: vec![first, store.file("over.csv", bill(14..18, "2.5", "b"))],
+        existing: Existing::Append,
+        ..LoadRequest::default()
+    };
+    let report = store.load_as(&over).unwrap();
+    let told = overlap(&report).unwrap();
+    assert!(told.starts_with("2 days of what was appended"), "{told}");
+    assert!(
+        told.contains("BilledCost 5 was added") || told.contains("BilledCost 5.0"),
+        "{told}"
+    );
+    assert!(
+        warnings(&report)
+            .iter()
+            .any(|w| w.ends_with("first.csv was loaded before: not added again")),
+        "{report:?}"
+    );
+    let manifest = store.layout().manifest().unwrap();
+    let unit = manifest.bills.values().next().unwrap();
+    assert_eq!((unit.rows, unit.days), (19, 17), "days that both have are counted once");
+    assert_eq!(unit.gross["billed"].units(), 25_000_000_000_000);
+}
+
+#[test]
+fn a_replaced_month_is_announced() {
+    let store = Store::new();
+    let rows = one_unit(300);
+    let first = store.load(&store.file("old.csv", csv(&rows[..290]))).unwrap();
+    assert_eq!(first.units[0].replaced, None);
+    let second = store.load(&store.file("new.csv", csv(&rows))).unwrap();
+    let replaced = second.units[0].replaced.unwrap();
+    assert_eq!((replaced.rows, replaced.billed), (290, Some(first.totals["billed"])));
+}
+
+#[test]
+fn a_month_of_credits_is_guarded_as_well() {
+    let bill = |costs: &[&str]| {
+        let row = |cost: &&str| format!("2026-10-05T00:00:00Z,{cost}\n");
+        format!(
+            "ChargePeriodStart,BilledCost\n{}",
+            costs.iter().map(row).collect::<String>()
+        )
+    };
+    for whole in [["-5", "-5", "-5", "-5"], ["10", "-10", "10", "-10"]] {
+        let store = Store::new();
+        store.load(&store.file("whole.csv", bill(&whole))).unwrap();
+        let said = store.refusal(&store.file("half.csv", bill(&whole[..2])));
+        assert!(said.contains("would lower BilledCost from"), "{said}");
+        // A credit that comes late makes a month cheaper, and takes nothing away.
+        let mut credited = whole.to_vec();
+        credited.push("-19");
+        store.load(&store.file("credited.csv", bill(&credited))).unwrap();
+    }
+}
+
+#[test]
+fn an_older_manifest_is_guarded_by_its_net_sums() {
+    let store = Store::new();
+    let rows = one_unit(300);
+    store.load(&store.file("whole.csv", csv(&rows))).unwrap();
+    let path = store.data().join("store/manifest.json");
+    let mut manifest: serde_json::Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    for unit in manifest["bills"].as_object_mut().unwrap().values_mut() {
+        for field in ["gross", "rejected", "effective_unreliable"] {
+            assert!(unit.as_object_mut().unwrap().remove(field).is_some());
+        }
+        unit["warnings"] = serde_json::json!(["EffectiveCost is unreliable: of old"]);
+    }
+    std::fs::write(&path, manifest.to_string()).unwrap();
+    let said = store.refusal(&store.file("half.csv", csv(&rows[..150])));
+    assert!(said.contains("would lower BilledCost"), "{said}");
+    let manifest = store.layout().manifest().unwrap();
+    let unit = manifest.bills.values().next().unwrap();
+    assert_eq!(unit.why_unreliable(), Some("EffectiveCost is unreliable: of old"));
+}
+
+#[test]
+fn a_warning_that_only_sounds_so_is_no_verdict_on_effective_cost() {
+    let store = Store::new();
+    store.load(&store.file("bill.csv", csv(&one_unit(50)))).unwrap();
+    let manifest = store.layout().manifest().unwrap();
+    let mut unit = manifest.bills.values().next().unwrap().clone();
+    unit.warnings.push("EffectiveCost is unreliable, says a file".into());
+    assert_eq!(unit.why_unreliable(), None);
 }
 
 #[test]

@@ -26,11 +26,11 @@ fn bad_rows_are_kept_aside_with_their_money() {
         "bill.csv",
         around(&[
             "2026-10-01T00:00:00Z,2026-10-01T01:00:00Z,\"1,234.50\",x\n",
-            "2026-10-01T02:00:00Z,2026-10-01T01:00:00Z,7.5,x\n",
-            "yesterday,2026-10-01T01:00:00Z,8,x\n",
-            ",2026-10-01T01:00:00Z,9,x\n",
+            "2026-10-01T02:00:00Z,2026-10-01T01:00:00Z,0.75,x\n",
+            "yesterday,2026-10-01T01:00:00Z,0.8,x\n",
+            ",2026-10-01T01:00:00Z,0.9,x\n",
             "2026-10-01T00:00:00Z,2026-10-01T01:00:00Z,10\n",
-            "2026-10-01T00:00:00Z,soon,11,x\n",
+            "2026-10-01T00:00:00Z,soon,1.1,x\n",
         ]),
     );
     let report = store.load(&path).unwrap();
@@ -44,16 +44,16 @@ fn bad_rows_are_kept_aside_with_their_money() {
         .collect();
     let expected = [
         (1, "BilledCost", "1,234.50", None),
-        (2, "ChargePeriodEnd", "2026-10-01T01:00:00Z", Some("7.5")),
-        (3, "ChargePeriodStart", "yesterday", Some("8")),
-        (4, "ChargePeriodStart", "", Some("9")),
+        (2, "ChargePeriodEnd", "2026-10-01T01:00:00Z", Some("0.75")),
+        (3, "ChargePeriodStart", "yesterday", Some("0.8")),
+        (4, "ChargePeriodStart", "", Some("0.9")),
         (5, "", "2026-10-01T00:00:00Z2026-10-01T01:00:00Z10", None),
-        (6, "ChargePeriodEnd", "soon", Some("11")),
+        (6, "ChargePeriodEnd", "soon", Some("1.1")),
     ];
     assert_eq!(told, expected);
     assert!(rejects[0].reason.contains("is not a decimal number"));
     assert!(rejects[1].line().ends_with(
-        "bill.csv:2:ChargePeriodEnd: is before ChargePeriodStart (value `2026-10-01T01:00:00Z`), 7.5 at stake"
+        "bill.csv:2:ChargePeriodEnd: is before ChargePeriodStart (value `2026-10-01T01:00:00Z`), 0.75 at stake"
     ));
 }
 
@@ -99,15 +99,107 @@ fn too_many_bad_rows_fail_the_load_and_show_the_first() {
     }
     let said = store.refusal(&store.file("bill.csv", text));
     assert!(said.starts_with("exit 3:"), "{said}");
-    assert!(
-        said.contains("10 of 11 rows of unknown/unknown/2026-10 can't be taken"),
-        "{said}"
-    );
+    assert!(said.contains("10 of 11 rows of unknown can't be taken"), "{said}");
     assert!(
         said.contains("bill.csv:6:BilledCost:") && !said.contains("bill.csv:7:BilledCost"),
         "five are shown: {said}"
     );
     assert!(said.contains("hint:"));
+}
+
+#[test]
+fn rejected_money_is_a_figure_of_its_own() {
+    let store = Store::new();
+    let text = around(&[
+        "2026-10-01T02:00:00Z,2026-10-01T01:00:00Z,7.5,x\n",
+        "2026-10-01T02:00:00Z,2026-10-01T01:00:00Z,-0.25,x\n",
+        "2026-10-01T00:00:00Z,2026-10-01T01:00:00Z,$5,x\n",
+    ]);
+    let report = store.load(&store.file("bill.csv", text)).unwrap();
+    let rejected = report.units[0].rejected;
+    assert_eq!((rejected.billed.file_text().as_str(), rejected.unknown), ("7.25", 1));
+    assert_eq!(total(&report, "billed"), "300", "the totals are those of the kept rows");
+    let kept = store
+        .layout()
+        .manifest()
+        .unwrap()
+        .bills
+        .values()
+        .next()
+        .unwrap()
+        .rejected;
+    assert_eq!(kept, rejected);
+}
+
+#[test]
+fn only_billed_cost_counts_as_rejected_billed_cost() {
+    let store = Store::new();
+    let good = format!("{START},1,1\n").repeat(200);
+    let text = format!("ChargePeriodStart,BilledCost,EffectiveCost\n{START},$5,4.75\n{good}");
+    let report = store.load(&store.file("bill.csv", text)).unwrap();
+    let rejected = report.units[0].rejected;
+    assert_eq!((rejected.billed.stored().units(), rejected.unknown), (0, 1));
+    assert!(
+        warnings(&report).iter().any(|w| w.contains("an unknown BilledCost")),
+        "{:?}",
+        warnings(&report)
+    );
+}
+
+/// Charges of one day, each with this cost.
+fn of_month(month: &str, costs: &[&str]) -> String {
+    let row = |cost: &&str| format!("{month}-05T00:00:00Z,{cost}\n");
+    costs.iter().map(row).collect()
+}
+
+#[test]
+fn one_bad_row_in_a_small_month_does_not_fail_a_load() {
+    let store = Store::new();
+    let text = of_month("2026-09", &["1"; 3]) + &of_month("2026-10", &["1", "$2"]);
+    let report = store
+        .load(&store.file("small.csv", format!("ChargePeriodStart,BilledCost\n{text}")))
+        .unwrap();
+    let units: Vec<_> = report.units.iter().map(|u| (u.rows, u.rejects)).collect();
+    assert_eq!(units, [(3, 0), (1, 1)]);
+    // More than a few: the share counts, over all months of the load.
+    let bad = of_month("2026-10", &["$2"; 6]);
+    let many = |good: usize| {
+        format!(
+            "ChargePeriodStart,BilledCost\n{}{bad}",
+            of_month("2026-09", &vec!["1"; good])
+        )
+    };
+    let store = Store::new();
+    let one = of_month("2026-10", &["1"]);
+    store.load(&store.file("enough.csv", many(600) + &one)).unwrap();
+    let said = store.refusal(&store.file("few.csv", many(500) + &one));
+    assert!(said.contains("6 of 507 rows of unknown can't be taken"), "{said}");
+}
+
+#[test]
+fn the_policy_says_how_many_bad_rows_are_few() {
+    let mut store = Store::new();
+    store.policy = Policy::parse("[load]\nmax_rejects_free = 0\n", "policy.toml", &[]).unwrap();
+    let text = of_month("2026-10", &["1", "1", "1", "$2"]);
+    let said = store.refusal(&store.file("bill.csv", format!("ChargePeriodStart,BilledCost\n{text}")));
+    assert!(said.contains("1 of 4 rows of unknown can't be taken"), "{said}");
+}
+
+#[test]
+fn a_few_rows_with_most_of_the_money_fail_a_load() {
+    let store = Store::new();
+    let good = format!("{START},2026-10-01T01:00:00Z,1\n").repeat(999);
+    let bill = |cost: &str| {
+        let bad = format!("2026-10-01T02:00:00Z,2026-10-01T01:00:00Z,{cost}\n");
+        format!("ChargePeriodStart,ChargePeriodEnd,BilledCost\n{bad}{good}")
+    };
+    let said = store.refusal(&store.file("bill.csv", bill("5000")));
+    assert!(
+        said.contains("1 of 1000 rows of unknown, with 5000") && said.contains("5999"),
+        "{said}"
+    );
+    store.refusal(&store.file("credit.csv", bill("-5000")));
+    store.load(&store.file("fine.csv", bill("5"))).unwrap();
 }
 
 #[test]

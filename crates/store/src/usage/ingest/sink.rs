@@ -7,7 +7,7 @@ use lowwater_model::policy::Policy;
 use super::super::sort::Sorter;
 use crate::error::{InputError, StoreError};
 use crate::format::{MetricsSink, Sample};
-use crate::load::{Progress, Reject};
+use crate::load::{Progress, Reject, RejectLimit};
 
 /// Rejects that are kept; a load with more has read the wrong file.
 const MAX_REJECTS: usize = 100_000;
@@ -29,8 +29,8 @@ impl Seen {
     /// A load with too many rejects, or without a sample, has read the wrong file.
     pub(super) fn refuse_nonsense(&self, source: &str, policy: &Policy) -> Result<(), StoreError> {
         let all = self.samples + self.reject_count;
-        let share = self.reject_count as f64 / all.max(1) as f64;
-        if share > policy.section("load").float("max_reject_share") || self.reject_count > MAX_REJECTS as u64 {
+        let few = RejectLimit::of(policy).lets_pass(self.reject_count, all);
+        if !few || self.reject_count > MAX_REJECTS as u64 {
             let shown: Vec<String> = self.rejects.iter().take(SHOWN_REJECTS).map(Reject::line).collect();
             let what = format!(
                 "{} fault{} beside {} samples, more than load.max_reject_share lets pass, the first of them:\n  {}",

@@ -180,14 +180,14 @@ fn bad_lines_are_kept_aside_and_too_many_are_refused() {
     assert_eq!((row.text_or_empty("x_Month"), row.text("at_stake")), ("2026-10", None));
     let worse = lab.file(
         "worse.csv",
-        &(usage(&good[..20]) + "2026-10-01T00:00:00Z,a,0,47,SM_ACTIVE,,,\n"),
+        &(usage(&good[..20]) + &"2026-10-01T00:00:00Z,a,0,47,SM_ACTIVE,,,\n".repeat(6)),
     );
     let before = lab.layout().manifest().unwrap();
     let error = lab.load_with(&[worse], &Quiet).unwrap_err();
     assert_eq!(error.exit_code(), 3);
     let text = error.to_string();
     assert!(
-        text.contains("1 fault beside 21 samples") && text.contains("worse.csv:21:activity"),
+        text.contains("6 faults beside 26 samples") && text.contains("worse.csv:21:activity"),
         "{text}"
     );
     assert_eq!(lab.layout().manifest().unwrap(), before);
