@@ -102,13 +102,11 @@ impl RejectedMoney {
 impl BillUnit {
     /// Why EffectiveCost can't be trusted, if it can't.
     pub fn why_unreliable(&self) -> Option<&str> {
-        match &self.effective_unreliable {
-            Some(reasons) => reasons.first().map(String::as_str),
-            None => {
-                let mut warnings = self.warnings.iter().map(String::as_str);
-                warnings.find(|warning| warning.starts_with(OLDER_UNRELIABLE))
-            }
+        if let Some(reasons) = &self.effective_unreliable {
+            return reasons.first().map(String::as_str);
         }
+        let mut warnings = self.warnings.iter().map(String::as_str);
+        warnings.find(|warning| warning.starts_with(OLDER_UNRELIABLE))
     }
 
     /// Key in the manifest.
