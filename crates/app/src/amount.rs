@@ -8,6 +8,9 @@ use lowwater_model::period::Period;
 /// Where there is no number.
 pub const UNKNOWN: &str = "unknown";
 
+/// Characters of an argument that an error repeats.
+pub const ECHO: usize = 80;
+
 /// Exact money with cents and separators: `1,234.50`.
 pub fn cents(money: Money) -> String {
     grouped(&money.fixed(2))
@@ -112,6 +115,19 @@ pub fn period(period: &Period) -> String {
     )
 }
 
+/// What a user typed, in backticks; of a very long text only the beginning.
+pub fn echoed(text: &str) -> String {
+    format!("`{}`", shortened(text, ECHO))
+}
+
+/// At most that many characters; what is cut off is said by its sign.
+pub fn shortened(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}…", &text[..end]),
+    }
+}
+
 /// `1 row`, `2 rows`.
 pub fn plural(number: u64, one: &str) -> String {
     let ending = if number == 1 { "" } else { "s" };
@@ -143,6 +159,12 @@ pub fn grouped(decimal: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_long_echo_is_cut() {
+        assert_eq!(echoed("i-0aaa"), "`i-0aaa`");
+        assert_eq!(echoed(&"é".repeat(5000)), format!("`{}…`", "é".repeat(ECHO)));
+    }
 
     fn money(text: &str) -> Money {
         Money::parse(text).unwrap()

@@ -1,12 +1,13 @@
 //! The command line: one file a command, one word in the list.
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::config::{Environment, GlobalArgs, Settings};
 use crate::error::AppError;
-use crate::output;
+use crate::{amount, output};
 
 /// How a command that ran to its end ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,7 +75,8 @@ Exit codes: 0 done, 1 findings, 2 usage, 3 bad input, 4 refused, 130 stopped.";
 
 /// Runs the program.
 pub fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    let cli = Cli::try_parse_from(&arguments).unwrap_or_else(|error| explained(error, &arguments).exit());
     let settings = Settings::new(&cli.global, &Environment::read());
     match cli.command.run(&settings) {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
@@ -86,6 +88,12 @@ pub fn main() -> ExitCode {
             ExitCode::from(error.exit_code())
         }
     }
+}
+
+/// The same error, with long arguments cut in what it repeats.
+fn explained(error: clap::Error, arguments: &[OsString]) -> clap::Error {
+    let short = |a: &OsString| amount::shortened(&a.to_string_lossy(), amount::ECHO);
+    Cli::try_parse_from(arguments.iter().map(short)).err().unwrap_or(error)
 }
 
 /// The definition of the whole command line: completions, man pages and reference are made from it.
@@ -107,6 +115,16 @@ mod tests {
         for line in [["lowwater", "--json", "policy"], ["lowwater", "policy", "--json"]] {
             assert!(Cli::try_parse_from(line).unwrap().global.json);
         }
+    }
+
+    #[test]
+    fn an_error_does_not_repeat_a_book() {
+        let arguments = ["lowwater", "report", "--from", &"x".repeat(100_000)].map(OsString::from);
+        let error = explained(Cli::try_parse_from(&arguments).unwrap_err(), &arguments).to_string();
+        assert!(
+            error.len() < 500 && error.contains("write a day such as 2026-10-01"),
+            "{error}"
+        );
     }
 
     #[test]

@@ -35,8 +35,35 @@ impl AppError {
         }
     }
 
-    /// What to print on standard error; none where nobody is left to read it.
+    /// What to print on standard error, always with a hint; none where nobody is left to read it.
     pub fn message(&self) -> Option<String> {
+        let message = self.what()?;
+        if message.contains("\nhint: ") || self.exit_code() == 130 {
+            return Some(message);
+        }
+        Some(format!("{message}\nhint: {}", self.hint()))
+    }
+
+    /// For errors that bring no hint of their own.
+    fn hint(&self) -> &'static str {
+        match self {
+            Self::Store(StoreError::Io { source, .. }) | Self::Output(source) => match source.kind() {
+                io::ErrorKind::NotFound => "look whether the path is right",
+                io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+                    "choose a path that you may read and write, or ask its owner"
+                }
+                io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "free some space and do the same again",
+                _ => "look whether the path is what the command expects there",
+            },
+            Self::Store(StoreError::Query(_)) => "this is a fault of Lowwater: please report it",
+            Self::Store(_) | Self::Input(_) => {
+                "look whether the file is there and is what the command expects, then do the same again"
+            }
+            Self::Usage(_) | Self::Refused(_) | Self::Stopped(_) => "`lowwater help` lists every command and option",
+        }
+    }
+
+    fn what(&self) -> Option<String> {
         match self {
             Self::Store(error) => Some(error.to_string()),
             Self::Usage(text) | Self::Input(text) | Self::Refused(text) | Self::Stopped(text) => Some(text.clone()),
@@ -75,21 +102,42 @@ mod tests {
             hint: "--replace".into(),
         };
         let cases = [
-            (AppError::Usage("u".into()), 2, Some("u")),
-            (AppError::Input("i".into()), 3, Some("i")),
-            (AppError::Refused("r".into()), 4, Some("r")),
+            (AppError::Usage("u\nhint: h".into()), 2, Some("u\nhint: h")),
+            (AppError::Input("i\nhint: h".into()), 3, Some("i\nhint: h")),
+            (AppError::Refused("r\nhint: h".into()), 4, Some("r\nhint: h")),
             (AppError::Stopped("s".into()), 130, Some("s")),
             (refused.into(), 4, Some("half the month would go\nhint: --replace")),
             (StoreError::Stopped.into(), 130, Some("stopped; nothing was changed")),
             (
                 ConfigError::new("policy.toml", "unknown key").at(3).into(),
                 3,
-                Some("policy.toml:3: unknown key"),
+                Some(
+                    "policy.toml:3: unknown key\nhint: look whether the file is there and is what the command expects, then do the same again",
+                ),
             ),
             (AppError::Output(io::ErrorKind::BrokenPipe.into()), 0, None),
         ];
         for (error, code, message) in cases {
             assert_eq!((error.exit_code(), error.message().as_deref()), (code, message));
+        }
+        let query = AppError::from(StoreError::Query("no such column".into()));
+        assert!(
+            query
+                .message()
+                .is_some_and(|m| m.contains("\nhint: this is a fault of Lowwater"))
+        );
+        let missing = AppError::at(std::path::Path::new("none"))(io::ErrorKind::NotFound.into());
+        assert!(
+            missing
+                .message()
+                .is_some_and(|m| m.ends_with("\nhint: look whether the path is right"))
+        );
+        for error in [
+            AppError::Usage("u".into()),
+            AppError::Input("i".into()),
+            AppError::Refused("r".into()),
+        ] {
+            assert!(error.message().is_some_and(|m| m.contains("\nhint: ")), "{error:?}");
         }
         let full = AppError::Output(io::ErrorKind::StorageFull.into());
         assert_eq!(full.exit_code(), 4);

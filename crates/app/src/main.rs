@@ -12,6 +12,7 @@ mod progress;
 mod reference;
 mod registry;
 mod screen;
+mod time;
 mod view;
 mod whole_file;
 

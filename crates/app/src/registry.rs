@@ -19,6 +19,9 @@ pub fn policy(settings: &Settings, file: Option<&Path>) -> Result<Policy, AppErr
     match std::fs::read_to_string(&path) {
         Ok(text) => Ok(Policy::parse(&text, &path.display().to_string(), &levers)?),
         Err(e) if e.kind() == std::io::ErrorKind::NotFound && file.is_none() => Ok(Policy::defaults(&levers)),
-        Err(e) => Err(AppError::Input(format!("{}: {e}", path.display()))),
+        Err(e) => Err(AppError::Input(format!(
+            "{}: {e}\nhint: name a policy file, such as the one that `lowwater init` writes",
+            path.display()
+        ))),
     }
 }

@@ -61,7 +61,10 @@ impl Config {
     /// The same under the limits of another file: as if that were the directory's own.
     pub fn read_under(dir: &Path, policy: &Path, levers: &[Section]) -> Result<Self, StoreError> {
         let file = policy.display().to_string();
-        let text = std::fs::read_to_string(policy).map_err(|e| InputError::new(file.as_str(), e.to_string()))?;
+        let text = std::fs::read_to_string(policy).map_err(|e| {
+            InputError::new(file.as_str(), e.to_string())
+                .hint("name a policy file, such as the one that `lowwater init` writes")
+        })?;
         Self::read_rest(dir, Policy::parse(&text, &file, levers)?, policy)
     }
 
@@ -366,6 +369,7 @@ mod tests {
         assert_ne!(Config::read(bare.path(), &[]).unwrap().hash, under.hash);
         let missing = Config::read_under(bare.path(), &bare.path().join("none.toml"), &[]).unwrap_err();
         assert_eq!(missing.exit_code(), 3);
+        assert!(missing.to_string().contains("\nhint: name a policy file"), "{missing}");
     }
 
     #[test]

@@ -23,6 +23,14 @@ use crate::views::{Places, View};
 
 const DAY_SECONDS: i64 = 24 * HOUR_SECONDS;
 
+/// There may be metrics: alone they say nothing about money.
+pub(crate) fn no_bill() -> StoreError {
+    StoreError::Refused {
+        what: "no bill is loaded".into(),
+        hint: "load one: `lowwater load PATH`".into(),
+    }
+}
+
 impl Store {
     /// The facts at an instant: nothing that begins after it is in them. None = the end of the bill.
     pub fn facts(&self, as_of: Option<Timestamp>) -> Result<Facts, StoreError> {
@@ -50,17 +58,20 @@ impl Store {
 
     /// History and replayed period, in whole UTC days, as the policy wants them and the bill has them.
     fn periods(&self, as_of: Option<Timestamp>) -> Result<(Period, Period), StoreError> {
-        let empty = || StoreError::Refused {
-            what: "there are no charges to replay".into(),
-            hint: "load a bill first: `lowwater load PATH`, or choose a later --as-of".into(),
-        };
-        let bill = self.bill_period().ok_or_else(empty)?;
+        let bill = self.bill_period().ok_or_else(no_bill)?;
         let newest = self.newest_charge()?.unwrap_or(bill.end.as_second());
         let limit = as_of.map_or(newest, |at| at.as_second().min(newest));
         let first = bill.start.as_second().div_euclid(DAY_SECONDS) * DAY_SECONDS;
         let end = (limit.div_euclid(DAY_SECONDS) * DAY_SECONDS).max(first + DAY_SECONDS);
         if limit <= first {
-            return Err(empty());
+            return Err(StoreError::Refused {
+                what: format!(
+                    "there are no charges before {}: the bill begins at {}",
+                    Timestamp::from_second(limit).unwrap_or(bill.start),
+                    bill.start
+                ),
+                hint: "choose a later --as-of".into(),
+            });
         }
         let plan = self.config().policy.section("plan");
         let back = |days: i64| (end - days.max(1) * DAY_SECONDS).max(first);

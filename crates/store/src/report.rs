@@ -9,6 +9,7 @@ use lowwater_model::money::{ExactSum, Money};
 use serde::Serialize;
 
 use crate::error::StoreError;
+use crate::facts::no_bill;
 use crate::session::Row;
 use crate::store::Store;
 
@@ -203,6 +204,9 @@ pub struct GpuFigures {
 impl Store {
     /// Breaks the bill down.
     pub fn report(&self, query: &ReportQuery) -> Result<Report, StoreError> {
+        if self.manifest().bills.is_empty() {
+            return Err(no_bill());
+        }
         let basis = self.basis();
         let metric = query.metric.unwrap_or(basis.metric);
         let filter = Filter::new(query);

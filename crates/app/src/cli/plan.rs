@@ -3,8 +3,6 @@
 use std::path::PathBuf;
 
 use jiff::Timestamp;
-use jiff::civil::Date;
-use jiff::tz::TimeZone;
 use lowwater_engine::Violation;
 use lowwater_model::plan::Plan;
 use lowwater_store::config::Config;
@@ -14,7 +12,7 @@ use super::Outcome;
 use crate::config::Settings;
 use crate::error::AppError;
 use crate::view::next::Next;
-use crate::view::plan::PlanView;
+use crate::view::plan::{Extent, PlanView};
 use crate::{output, plan_file, registry};
 
 /// Seed of a plan's random parts where nobody names one.
@@ -25,7 +23,7 @@ pub const SEED: u64 = 1;
 #[command(after_help = "Examples:\n  lowwater plan\n  lowwater plan --as-of 2026-10-01 --out september.json")]
 pub struct Args {
     /// See nothing after this day or instant [default: the end of the bill]
-    #[arg(long, value_name = "TIME", value_parser = as_of)]
+    #[arg(long, value_name = "TIME", value_parser = crate::time::instant_or_day)]
     as_of: Option<Timestamp>,
     /// Use these limits instead of DIR/policy.toml
     #[arg(long, value_name = "FILE")]
@@ -33,15 +31,6 @@ pub struct Args {
     /// Write the plan there instead of DIR/plan.json
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-}
-
-/// An instant, or a day, which means its beginning in UTC.
-fn as_of(text: &str) -> Result<Timestamp, String> {
-    if let Ok(at) = text.parse::<Timestamp>() {
-        return Ok(at);
-    }
-    let day: Date = text.parse().map_err(|_| "write a day such as 2026-10-01 or an instant such as 2026-10-01T14:00:00Z".to_owned())?;
-    TimeZone::UTC.to_timestamp(day.to_datetime(jiff::civil::Time::midnight())).map_err(|e| e.to_string())
 }
 
 /// Plans and audits: a plan that the auditor finds fault with does not leave this function.
@@ -68,7 +57,7 @@ impl Args {
         let plan = make(&store, self.as_of)?;
         let path = plan_file::path(settings, self.out.as_deref());
         plan_file::write(&path, &plan)?;
-        let view = PlanView { plan: &plan, written: Some(path.display().to_string()), whole: false, next: Next::new(settings) };
+        let view = PlanView { plan: &plan, written: Some(path.display().to_string()), extent: Extent::Short, next: Next::new(settings) };
         output::show(settings, &view)?;
         Ok(Outcome::Done)
     }
@@ -77,13 +66,6 @@ impl Args {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_day_is_its_beginning_and_an_instant_is_itself() {
-        assert_eq!(as_of("2026-10-01").unwrap().to_string(), "2026-10-01T00:00:00Z");
-        assert_eq!(as_of("2026-10-01T02:00:00+02:00").unwrap().to_string(), "2026-10-01T00:00:00Z");
-        assert!(as_of("yesterday").unwrap_err().contains("2026-10-01"));
-    }
 
     #[test]
     fn faults_are_named_one_by_one() {

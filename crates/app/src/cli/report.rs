@@ -26,10 +26,10 @@ pub struct Args {
     #[arg(long, value_parser = metrics())]
     metric: Option<CostMetric>,
     /// First day
-    #[arg(long, value_name = "DAY")]
+    #[arg(long, value_name = "DAY", value_parser = crate::time::day)]
     from: Option<Date>,
     /// First day after
-    #[arg(long, value_name = "DAY")]
+    #[arg(long, value_name = "DAY", value_parser = crate::time::day)]
     to: Option<Date>,
     /// Count by the time of the charge or by billing month
     #[arg(long, default_value = "charge", value_parser = periods())]
@@ -94,7 +94,8 @@ impl Args {
     pub(super) fn run(&self, settings: &Settings) -> Result<Outcome, AppError> {
         let query = self.query()?;
         let store = Store::open(&settings.data, &registry::lever_sections())?;
-        let view = ReportView::new(store.report(&query)?, &query, Next::new(settings));
+        let mut view = ReportView::new(store.report(&query)?, &query, Next::new(settings));
+        view.bill = store.bill_period();
         if self.csv {
             output::text(&view.csv())?;
         } else {

@@ -4,10 +4,11 @@ use lowwater_model::plan::Plan;
 use lowwater_store::store::Store;
 
 use super::Outcome;
+use crate::amount::echoed;
 use crate::config::Settings;
 use crate::error::AppError;
 use crate::view::next::Next;
-use crate::view::plan::PlanView;
+use crate::view::plan::{Extent, PlanView};
 use crate::view::prices::Prices;
 use crate::view::step::StepView;
 use crate::{output, plan_file, registry};
@@ -37,7 +38,7 @@ impl Args {
         let plan = plan_file::read(settings, self.plan.as_deref())?;
         let next = Next::new(settings);
         if self.what == "plan" {
-            output::show(settings, &PlanView { plan: &plan, written: None, whole: true, next })?;
+            output::show(settings, &PlanView { plan: &plan, written: None, extent: Extent::Whole, next })?;
         } else {
             let index = find(&plan, &self.what)?;
             output::show(settings, &StepView { plan: &plan, index, next })?;
@@ -57,10 +58,11 @@ fn find(plan: &Plan, name: &str) -> Result<usize, AppError> {
     match (found[..].first(), found.len()) {
         (Some(index), 1) => Ok(*index),
         (_, 0) => Err(AppError::Usage(format!(
-            "the plan has no step `{name}`; it has {}\nhint: `lowwater show plan` lists the steps by number and id",
+            "the plan has no step {}; it has {}\nhint: `lowwater show plan` lists the steps by number and id",
+            echoed(name),
             crate::amount::plural(plan.steps.len() as u64, "step")
         ))),
-        (_, n) => Err(AppError::Usage(format!("{n} steps begin with `{name}`\nhint: give more of the id, or the number"))),
+        (_, n) => Err(AppError::Usage(format!("{n} steps begin with {}\nhint: give more of the id, or the number", echoed(name)))),
     }
 }
 

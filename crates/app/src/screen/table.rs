@@ -4,10 +4,11 @@ use comfy_table::{Attribute, Cell, CellAlignment, ColumnConstraint, ContentArran
 
 use super::Paint;
 use super::paragraph::{visible, wrap};
+use crate::amount::shortened;
 
 /// Spaces between columns.
 const GAP: usize = 2;
-/// Characters of a cell that are shown.
+/// Characters of a cell that are shown: laying out a text that nobody reads would take for ever.
 const MAX_CELL: usize = 400;
 /// A text column is never narrower than this, unless its content is.
 const MIN_TEXT: usize = 10;
@@ -22,6 +23,7 @@ pub struct Column {
     number: bool,
     optional: u8,
     least: usize,
+    from_width: usize,
 }
 
 impl Column {
@@ -32,6 +34,7 @@ impl Column {
             number: false,
             optional: 0,
             least: MIN_TEXT,
+            from_width: 0,
         }
     }
 
@@ -42,6 +45,7 @@ impl Column {
             number: true,
             optional: 0,
             least: 0,
+            from_width: 0,
         }
     }
 
@@ -49,6 +53,13 @@ impl Column {
     #[must_use]
     pub const fn at_least(mut self, characters: usize) -> Self {
         self.least = characters;
+        self
+    }
+
+    /// Only in tables at least this wide; narrower ones have the same in another column.
+    #[must_use]
+    pub const fn only_from(mut self, characters: usize) -> Self {
+        self.from_width = characters;
         self
     }
 
@@ -93,7 +104,7 @@ impl Table {
     }
 
     fn push(&mut self, cells: impl IntoIterator<Item = String>, strong: bool) {
-        let mut cells: Vec<String> = cells.into_iter().map(|c| visible(&shortened(&c))).collect();
+        let mut cells: Vec<String> = cells.into_iter().map(|c| visible(&shortened(&c, MAX_CELL))).collect();
         cells.resize(self.columns.len(), String::new());
         self.rows.push(Row { cells, strong });
     }
@@ -127,7 +138,11 @@ impl Table {
     }
 
     fn left_out(&self, shown: &[usize], width: usize) -> Vec<String> {
-        let hidden = self.columns.iter().enumerate().filter(|(i, _)| !shown.contains(i));
+        let hidden = self
+            .columns
+            .iter()
+            .enumerate()
+            .filter(|(i, c)| !shown.contains(i) && c.from_width <= width);
         let hidden: Vec<&str> = hidden.map(|(_, c)| c.title.as_str()).collect();
         if hidden.is_empty() {
             return Vec::new();
@@ -185,7 +200,10 @@ impl Table {
                 natural[i].min(self.columns[i].least)
             }
         };
-        let mut shown = all;
+        let mut shown: Vec<usize> = all
+            .into_iter()
+            .filter(|i| self.columns[*i].from_width <= width)
+            .collect();
         while sum(&shown, least) > width {
             let Some(drop) = shown
                 .iter()
@@ -204,14 +222,6 @@ impl Table {
 
 fn sum(shown: &[usize], size: impl Fn(usize) -> usize) -> usize {
     shown.iter().map(|i| size(*i)).sum::<usize>() + GAP * shown.len().saturating_sub(1)
-}
-
-/// Text longer than anybody reads in a cell is cut: laying it out would take for ever.
-fn shortened(text: &str) -> String {
-    match text.char_indices().nth(MAX_CELL) {
-        None => text.to_owned(),
-        Some((end, _)) => format!("{}…", &text[..end]),
-    }
 }
 
 /// Gives `spare` characters to the columns that want more, evenly, none more than it wants.
@@ -311,6 +321,19 @@ vision                                               1,000,000.00   81.0 %  note
                                                                             and weekends
 a team with a rather long name that goes on            234,567.89   19.0 %  training";
         assert_eq!(text(&sample(), 118), want);
+    }
+
+    #[test]
+    fn a_column_for_wide_tables_is_not_missed_in_narrow_ones() {
+        let mut table = Table::new([
+            Column::number("#"),
+            Column::text("id").only_from(100),
+            Column::text("what"),
+        ]);
+        table.row(["1", "aa11bb22", "stop"].map(String::from));
+        assert!(text(&table, 100).contains("aa11bb22"));
+        let narrow = text(&table, 99);
+        assert!(!narrow.contains("aa11bb22") && !narrow.contains("no room"), "{narrow}");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::load::Loaded;
 use super::next::Next;
-use super::plan::PlanView;
+use super::plan::{Extent, PlanView};
 use super::report::ReportView;
 use crate::amount::count;
 use crate::demo::DemoSummary;
@@ -89,7 +89,7 @@ impl View for DemoView {
         let plan = PlanView {
             plan: &self.plan,
             written: Some(format!("{}/plan.json", self.directory)),
-            whole: false,
+            extent: Extent::Refusals,
             next: self.next.clone(),
         };
         let mut report = self.report.screen();

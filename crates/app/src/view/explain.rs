@@ -1,6 +1,7 @@
 //! What is known of one resource, who said so, and what the plan makes of it.
 
 use lowwater_model::facts::{Facts, Resource};
+use lowwater_model::id::{Team, WorkloadName};
 use lowwater_model::known::Known;
 use lowwater_model::money::Money;
 use lowwater_model::plan::Plan;
@@ -8,7 +9,7 @@ use lowwater_model::usage::{BINS, HourUsage};
 use serde::Serialize;
 
 use super::resource::{cost, is_observed, line_cost, line_hours, name};
-use crate::amount::{self, UNKNOWN, cents, plural, quantity};
+use crate::amount::{self, UNKNOWN, cents, echoed, plural, quantity};
 use crate::output::View;
 use crate::screen::{Column, Figure, Screen, Table, figure};
 
@@ -115,15 +116,39 @@ pub fn find<'a>(facts: &'a Facts, text: &str) -> Result<&'a Resource, String> {
     };
     match found[..] {
         [one] => Ok(one),
-        [] => Err(format!(
-            "no GPU resource of the bill is called `{text}`\nhint: `lowwater doctor` and `lowwater show plan` name resources"
-        )),
+        [] => Err(not_found(facts, text)),
         [first, ..] => Err(format!(
-            "{} resources match `{text}`, such as {}\nhint: give the whole ResourceId",
+            "{} resources match {}, such as {}\nhint: give the whole ResourceId",
             found.len(),
+            echoed(text),
             first.id
         )),
     }
+}
+
+/// Perhaps it is the name of an owner: then these are its resources.
+fn not_found(facts: &Facts, text: &str) -> String {
+    let owned = |by: fn(&Resource) -> Option<&str>| -> Vec<&Resource> {
+        facts.resources.iter().filter(|r| by(r) == Some(text)).collect()
+    };
+    let workload = owned(|r| r.owner.workload.as_ref().map(WorkloadName::as_str));
+    let team = owned(|r| r.owner.team.as_ref().map(Team::as_str));
+    for (word, found) in [("workload", workload), ("team", team)] {
+        if let [first, ..] = found[..] {
+            let named: Vec<&str> = found.iter().take(3).map(|r| r.id.as_str()).collect();
+            return format!(
+                "{} is a {word} and no resource: it has {}, such as {}\nhint: `lowwater explain {}`",
+                echoed(text),
+                plural(found.len() as u64, "GPU resource"),
+                named.join(", "),
+                crate::config::quoted(first.id.as_str())
+            );
+        }
+    }
+    format!(
+        "no GPU resource of the bill is called {}\nhint: `lowwater show plan` and `lowwater doctor` name resources",
+        echoed(text)
+    )
 }
 
 impl Explained {
@@ -404,6 +429,19 @@ mod tests {
         assert_eq!(find(&facts, "0aaa").unwrap().id.as_str(), "i-0aaa");
         assert_eq!(find(&facts, "notebook-i-0bbb").unwrap().id.as_str(), "i-0bbb");
         assert!(find(&facts, "nothing").unwrap_err().contains("is called `nothing`"));
+        let workload = find(&facts, "notebooks").unwrap_err();
+        assert!(
+            workload.starts_with("`notebooks` is a workload and no resource: it has 2 GPU resources, such as i-0aaa"),
+            "{workload}"
+        );
+        assert!(workload.ends_with("hint: `lowwater explain i-0aaa`"), "{workload}");
+        let mut team = facts.clone();
+        team.resources[1].owner.team = Some("rockets".into());
+        assert!(
+            find(&team, "rockets")
+                .unwrap_err()
+                .contains("is a team and no resource: it has 1 GPU resource, such as i-0bbb")
+        );
         let mut two = facts.clone();
         two.resources.push(sample::resource("x-0aaa"));
         assert!(find(&two, "0aaa").unwrap_err().starts_with("2 resources match `0aaa`"));

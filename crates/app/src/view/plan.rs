@@ -14,6 +14,26 @@ use crate::screen::{Column, Figure, Screen, Table, figure};
 
 /// Declined targets that the short form shows.
 const SHORT_DECLINED: usize = 8;
+/// Resources of a refusal that are named.
+const NAMED: usize = 2;
+/// From this width on there is room for the ids of steps beside their numbers.
+const WIDE: usize = 140;
+/// Reasons that are named where nothing is proposed.
+const REASONS: usize = 3;
+
+/// As in every amount a month of a plan.
+const HOURS_A_MONTH: f64 = 730.0;
+
+/// How much of a plan is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// What comes first.
+    Short,
+    /// That, and every refusal.
+    Refusals,
+    /// Everything.
+    Whole,
+}
 
 /// A plan, as JSON exactly the file plan.json.
 #[derive(Debug)]
@@ -22,8 +42,8 @@ pub struct PlanView<'a> {
     pub plan: &'a Plan,
     /// Where it was written; none where it was only read.
     pub written: Option<String>,
-    /// Everything, not only what comes first.
-    pub whole: bool,
+    /// How much of it.
+    pub extent: Extent,
     /// How next commands name the data directory.
     pub next: Next,
 }
@@ -93,7 +113,7 @@ impl PlanView<'_> {
         let plan = self.plan;
         if plan.steps.is_empty() {
             return format!(
-                "Nothing to change was found in the replayed {}; {} looked at and declined.",
+                "Nothing to change was found in the replay of {}; {} looked at and declined.",
                 amount::period(&plan.period),
                 were(plan.declined.len())
             );
@@ -116,12 +136,12 @@ impl PlanView<'_> {
             amount::share((plan.bill.total - plan.planned.total).amount() / plan.bill.total.amount())
         };
         let money = |e: Estimate| format!("{} {}", estimate_cents(e), plan.currency);
-        let mut figures = vec![
-            figure(
-                "bill",
-                money(plan.bill.total),
-                format!("{metric} of {}", amount::period(&plan.period)),
-            ),
+        let bill = format!("{metric} of {}", amount::period(&plan.period));
+        let mut figures = vec![figure("bill", money(plan.bill.total), bill)];
+        if plan.steps.is_empty() {
+            return figures;
+        }
+        figures.extend([
             figure(
                 "with the plan",
                 money(plan.planned.total),
@@ -132,7 +152,7 @@ impl PlanView<'_> {
                 format!("{} {}", range(&plan.saving.cash), plan.currency),
                 "not paid any more, over these days",
             ),
-        ];
+        ]);
         if plan.saving.freed.p50 != Estimate::ZERO {
             let freed = format!("{} {}", range(&plan.saving.freed), plan.currency);
             figures.push(figure(
@@ -159,11 +179,11 @@ impl PlanView<'_> {
         let currency = &self.plan.currency;
         let mut table = Table::new([
             Column::number("#"),
-            Column::text("step").optional(1),
+            Column::text("step").only_from(WIDE),
             Column::text("what to do").at_least(28),
             Column::text("workload").at_least(21).optional(5),
             Column::number(format!("cash a month ({currency})")),
-            Column::number(format!("freed ({currency})")).optional(3),
+            Column::number(format!("freed a month ({currency})")).optional(3),
             Column::text("risk").optional(4),
             Column::text("effort").optional(6),
             Column::text("waits for").optional(2),
@@ -183,6 +203,22 @@ impl PlanView<'_> {
             ]);
         }
         table
+    }
+
+    /// Why there is no step, and what would help.
+    fn why_nothing(&self) -> Screen {
+        let doctor = self.next.command("doctor");
+        let reasons = reasons(self.plan);
+        if reasons.is_empty() {
+            return Screen::default().text(format!(
+                "No GPU resource was idle, and none of class development runs outside of working hours, as far as these days and \
+                 their metrics show. `{doctor}` says which metrics, owners or days are missing for a better answer."
+            ));
+        }
+        Screen::default()
+            .title("What stands in the way, by money")
+            .points(reasons)
+            .text(format!("`{doctor}` says what to do about it."))
     }
 
     fn reconciliation(&self) -> Screen {
@@ -208,36 +244,117 @@ fn were(count: usize) -> String {
     }
 }
 
-/// Refusals as a table, the reasons with most targets first.
-pub fn declined_table(declined: &[Declined], most: usize) -> Table {
+/// Money that a refusal is about, for a month: what would be saved, else what it costs.
+fn at_stake(plan: &Plan, declined: &Declined) -> f64 {
+    let number = |name: &str| declined.numbers.get(name).map_or(0.0, |n| n.amount());
+    let saved = number("cash_per_month") + number("freed_per_month");
+    let hours = plan.period.seconds() as f64 / 3600.0;
+    if saved > 0.0 || hours <= 0.0 {
+        saved
+    } else {
+        number("cost_in_period") * HOURS_A_MONTH / hours
+    }
+}
+
+/// `chat (3 resources: i-1, i-2 and 1 more)`.
+fn declined_words(target: &Target) -> String {
+    let count = target.resources.len();
+    if count < 2 {
+        return target_words(target);
+    }
+    let mut named: Vec<String> = target.resources.iter().take(NAMED).map(ToString::to_string).collect();
+    if count > NAMED {
+        let last = named.pop().unwrap_or_default();
+        named.push(format!("{last} and {} more", count - NAMED));
+    }
+    let resources = format!("{count} resources: {}", named.join(", "));
+    match &target.workload {
+        Some(workload) => format!("{workload} ({resources})"),
+        None => resources,
+    }
+}
+
+/// Refusals as a table, those with most money at stake first.
+fn declined_table(plan: &Plan, most: usize) -> Table {
+    let mut declined: Vec<&Declined> = plan.declined.iter().collect();
+    declined.sort_by(|a, b| at_stake(plan, b).total_cmp(&at_stake(plan, a)));
     let mut table = Table::new([
         Column::text("lever"),
         Column::text("what was looked at"),
         Column::text("why not").at_least(30),
         Column::text("numbers").at_least(20).optional(1),
     ]);
-    for one in declined.iter().take(most) {
+    for one in declined.into_iter().take(most) {
         table.row([
             one.lever.clone(),
-            target_words(&one.target),
+            declined_words(&one.target),
             one.why.clone(),
-            numbers_words(&one.numbers),
+            numbers_words(&one.numbers, plan),
         ]);
     }
     table
 }
 
-fn numbers_words(numbers: &BTreeMap<String, Estimate>) -> String {
-    let words = numbers
-        .iter()
-        .map(|(name, n)| format!("{} {}", name.replace('_', " "), amount::plain(n.amount())));
-    words.collect::<Vec<_>>().join(", ")
+/// The numbers of a refusal with their units; a number without known words stands under its own name.
+fn numbers_words(numbers: &BTreeMap<String, Estimate>, plan: &Plan) -> String {
+    let currency = &plan.currency;
+    let is_free = |name: &str| numbers.get(name).is_none_or(|n| *n == Estimate::ZERO);
+    let words = numbers.iter().filter_map(|(name, number)| {
+        let value = amount::plain(number.amount());
+        let money = || estimate_cents(*number);
+        Some(match name.as_str() {
+            "cash_per_month" | "freed_per_month" if is_free(name) => return None,
+            "cash_per_month" => format!("would save {} {currency} a month in cash", money()),
+            "freed_per_month" => format!("would free {} {currency} a month of commitment", money()),
+            "cost_in_period" => format!("costs {} {currency} in these days", money()),
+            "hours_in_window" => return None,
+            "hours_observed" => match numbers.get("hours_in_window") {
+                Some(window) => format!("{value} of {} hours observed", amount::plain(window.amount())),
+                None => format!("{value} hours observed"),
+            },
+            "start_failure_chance" => format!("{} of starts fail", amount::share(number.amount())),
+            "start_wait_hours" => format!("{value} hours until one succeeds"),
+            "wait_hour_cost" => format!("{value} {currency} an hour of waiting"),
+            "wait_cost_per_month" => format!("waiting costs {} {currency} a month", money()),
+            _ => format!("{} {value}", name.replace('_', " ")),
+        })
+    });
+    words.collect::<Vec<_>>().join("; ")
+}
+
+/// Reasons by the money that they concern, the largest first: the words before a colon are the kind of reason.
+fn reasons(plan: &Plan) -> Vec<String> {
+    let mut kinds: BTreeMap<&str, (f64, usize)> = BTreeMap::new();
+    for one in &plan.declined {
+        let kind = one.why.split(':').next().unwrap_or_default();
+        let sum = kinds.entry(kind).or_default();
+        sum.0 += at_stake(plan, one);
+        sum.1 += one.target.resources.len();
+    }
+    let mut kinds: Vec<_> = kinds.into_iter().collect();
+    kinds.sort_by(|(_, a), (_, b)| b.0.total_cmp(&a.0));
+    let words = kinds.into_iter().take(REASONS).map(|(kind, (money, resources))| {
+        let (resources, money) = (
+            plural(resources as u64, "resource"),
+            amount::short(Estimate::new(money)),
+        );
+        format!("{kind}: {resources}, {money} {} a month at stake", plan.currency)
+    });
+    words.collect()
 }
 
 impl View for PlanView<'_> {
     fn screen(&self) -> Screen {
         let plan = self.plan;
         let mut screen = Screen::new(self.headline()).figures(self.figures());
+        if plan.steps.is_empty() {
+            screen = screen.then(self.why_nothing());
+        } else if !plan.steps.iter().any(|s| s.phase == Phase::SeeClearly) {
+            screen = screen.title(phase_words(Phase::SeeClearly)).text(format!(
+                "No step of this plan: `{}` lists what to measure, declare and tag in these weeks.",
+                self.next.command("doctor")
+            ));
+        }
         for phase in Phase::ALL
             .iter()
             .copied()
@@ -246,7 +363,11 @@ impl View for PlanView<'_> {
             screen = screen.title(phase_words(phase)).table(self.steps(phase));
         }
         if !plan.declined.is_empty() {
-            let most = if self.whole { usize::MAX } else { SHORT_DECLINED };
+            let most = if self.extent == Extent::Short {
+                SHORT_DECLINED
+            } else {
+                usize::MAX
+            };
             let shown = plan.declined.len().min(most);
             let more = if shown < plan.declined.len() {
                 format!(", {shown} shown")
@@ -255,12 +376,12 @@ impl View for PlanView<'_> {
             };
             screen = screen
                 .title(format!("Looked at and not proposed ({}{more})", plan.declined.len()))
-                .table(declined_table(&plan.declined, most));
+                .table(declined_table(plan, most));
         }
         if !plan.notes.is_empty() {
             screen = screen.title("What to know").points(plan.notes.clone());
         }
-        if self.whole {
+        if self.extent == Extent::Whole {
             screen = screen.then(self.reconciliation());
         }
         screen.text(self.identity()).then(self.next_commands())
@@ -293,7 +414,7 @@ impl PlanView<'_> {
             .steps
             .first()
             .map(|_| (next.command("show 1"), "everything about the first step"));
-        match (self.whole, first) {
+        match (self.extent == Extent::Whole, first) {
             (true, Some(step)) => {
                 Screen::default().next([step, (next.command("show prices"), "what every price stands on")])
             }
@@ -312,11 +433,11 @@ mod tests {
     use crate::screen::Paint;
     use crate::view::sample;
 
-    fn text(plan: &Plan, whole: bool, width: usize) -> String {
+    fn text(plan: &Plan, extent: Extent, width: usize) -> String {
         let view = PlanView {
             plan,
             written: None,
-            whole,
+            extent,
             next: Next::default(),
         };
         view.screen().render(width, Paint::new(false))
@@ -324,7 +445,7 @@ mod tests {
 
     #[test]
     fn says_what_it_saves_and_what_waits() {
-        let text = text(&sample::plan(), true, 120);
+        let text = text(&sample::plan(), Extent::Whole, 120);
         let first = text.lines().next().unwrap();
         assert_eq!(
             first,
@@ -345,7 +466,7 @@ mod tests {
             "{text}"
         );
         assert!(
-            text.contains("a standby waits on purpose") && text.contains("cash per month 2,645.5"),
+            text.contains("a standby waits on purpose") && text.contains("would save 2,645.50 USD"),
             "{text}"
         );
         assert!(text.contains("unexplained") && text.contains("-0.02"), "{text}");
@@ -353,31 +474,117 @@ mod tests {
 
     #[test]
     fn the_short_form_leaves_out_the_way_to_the_invoice() {
-        assert!(!text(&sample::plan(), false, 120).contains("Reconciliation"));
+        assert!(!text(&sample::plan(), Extent::Short, 120).contains("Reconciliation"));
         let mut plan = sample::plan();
         plan.declined = vec![plan.declined[0].clone(); SHORT_DECLINED + 5];
-        assert!(text(&plan, false, 120).contains("Looked at and not proposed (13, 8 shown)"));
-        assert!(text(&plan, true, 120).contains("Looked at and not proposed (13)"));
+        assert!(text(&plan, Extent::Short, 120).contains("Looked at and not proposed (13, 8 shown)"));
+        assert!(text(&plan, Extent::Whole, 120).contains("Looked at and not proposed (13)"));
     }
 
     #[test]
     fn a_plan_without_steps_says_so() {
         let mut plan = sample::plan();
         plan.steps.clear();
-        let text = text(&plan, false, 120);
+        let text = text(&plan, Extent::Short, 120);
         assert!(
             text.starts_with(
-                "Nothing to change was found in the replayed 4 Oct to 31 Oct 2026 (28 days); 1 change was looked"
+                "Nothing to change was found in the replay of 4 Oct to 31 Oct 2026 (28 days); 1 change was looked"
             ),
             "{text}"
         );
         assert!(text.contains("lowwater doctor"));
     }
 
+    fn refusal(why: &str, resources: &[&str], numbers: &[(&str, f64)]) -> Declined {
+        Declined {
+            lever: "idle".into(),
+            target: Target {
+                resources: resources.iter().map(|r| (*r).into()).collect(),
+                ..Target::default()
+            },
+            why: why.into(),
+            numbers: numbers
+                .iter()
+                .map(|(n, v)| ((*n).to_owned(), Estimate::new(*v)))
+                .collect(),
+        }
+    }
+
+    #[test]
+    fn refusals_stand_by_money_with_units_and_names() {
+        let mut plan = sample::plan();
+        plan.declined = vec![
+            refusal("small", &["i-1"], &[("cash_per_month", 5.0), ("freed_per_month", 0.0)]),
+            refusal("middle", &["i-2", "i-3", "i-4", "i-5"], &[("cost_in_period", 672.0)]),
+            refusal(
+                "large",
+                &["i-6", "i-7"],
+                &[
+                    ("freed_per_month", 9000.0),
+                    ("hours_in_window", 336.0),
+                    ("hours_observed", 12.0),
+                    ("depth", 2.0),
+                ],
+            ),
+        ];
+        let text = text(&plan, Extent::Short, 200);
+        let at = |part: &str| text.find(part).unwrap_or_else(|| panic!("{part}\n{text}"));
+        assert!(at("large") < at("middle") && at("middle") < at("small"), "{text}");
+        at("4 resources: i-2, i-3 and 2 more");
+        at("2 resources: i-6, i-7");
+        at("would free 9,000.00 USD a month of commitment; 12 of 336 hours observed");
+        at("costs 672.00 USD in these days");
+        at("depth 2");
+        assert!(!text.contains("would save 0"), "{text}");
+    }
+
+    #[test]
+    fn a_plan_without_steps_says_what_stands_in_the_way() {
+        let mut plan = sample::plan();
+        plan.steps.clear();
+        plan.declined = vec![
+            refusal(
+                "declare this first: nobody said",
+                &["i-1", "i-2"],
+                &[("cash_per_month", 100.0)],
+            ),
+            refusal("measure this first: no metrics", &["i-3"], &[("cash_per_month", 900.0)]),
+            refusal("measure this first: too few", &["i-4"], &[("cash_per_month", 100.0)]),
+        ];
+        let shown = text(&plan, Extent::Short, 120);
+        assert!(
+            shown.contains(
+                "- measure this first: 2 resources, 1.0k USD a month at stake\n- declare this first: 2 resources"
+            ),
+            "{shown}"
+        );
+        assert!(!shown.contains("with the plan"), "{shown}");
+        plan.declined.clear();
+        let shown = text(&plan, Extent::Short, 120);
+        assert!(
+            shown.contains("No GPU resource was idle") && shown.contains("`lowwater doctor` says which"),
+            "{shown}"
+        );
+    }
+
+    #[test]
+    fn the_id_of_a_step_needs_room_and_clear_sight_is_one_line() {
+        let narrow = text(&sample::plan(), Extent::Short, 139);
+        assert!(
+            !narrow.contains("aa99bb22cc33") && !narrow.contains("no room for: step"),
+            "{narrow}"
+        );
+        assert!(text(&sample::plan(), Extent::Short, 140).contains("aa99bb22cc33"));
+        assert!(
+            narrow.contains("Weeks 1 to 2: see clearly\nNo step of this plan: `lowwater doctor` lists"),
+            "{narrow}"
+        );
+    }
+
     #[test]
     fn fits_every_width_and_names_what_it_leaves_out() {
         for width in [60, 80, 100, 160, 200] {
-            let text = text(&sample::plan(), true, width);
+            let text = text(&sample::plan(), Extent::Whole, width);
             assert!(text.lines().all(|l| l.chars().count() <= width), "{width}\n{text}");
             assert!(text.contains("18.2k (15.9k to 20.1k)"), "{width}\n{text}");
         }
@@ -389,7 +596,7 @@ mod tests {
         let view = PlanView {
             plan: &plan,
             written: Some("x".into()),
-            whole: false,
+            extent: Extent::Short,
             next: Next::default(),
         };
         assert_eq!(

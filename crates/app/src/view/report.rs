@@ -3,6 +3,7 @@
 use lowwater_model::charge::CostMetric;
 use lowwater_model::known::Known;
 use lowwater_model::money::Money;
+use lowwater_model::period::Period;
 use lowwater_store::report::{Dimension, IdleMode, PeriodKind, Report, ReportQuery, ReportRow};
 use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
@@ -44,6 +45,9 @@ pub struct ReportView {
     pub gpu: GpuView,
     /// What a reader must know.
     pub notes: Vec<String>,
+    /// Where the bill has charges at all, in days of UTC.
+    #[serde(skip)]
+    pub bill: Option<Period>,
     #[serde(skip)]
     stored: Money,
     #[serde(skip)]
@@ -140,6 +144,7 @@ impl ReportView {
                 cost_per_useful_gpu_hour: gpu.cost_per_useful_gpu_hour.clone(),
             },
             notes: report.notes,
+            bill: None,
             stored: report.stored,
             next,
         }
@@ -163,6 +168,12 @@ impl ReportView {
             }
             None => format!("{total}."),
         }
+    }
+
+    fn empty_words(&self) -> String {
+        let bill = self.bill.as_ref().map(amount::period);
+        let bill = bill.map_or_else(String::new, |days| format!("; the bill has charges from {days}"));
+        format!("No charge is in the days that were asked for{bill}.")
     }
 
     fn money(&self, money: Money) -> String {
@@ -310,6 +321,10 @@ fn rounding(by: &[Dimension], residual: String) -> Row {
 
 impl View for ReportView {
     fn screen(&self) -> Screen {
+        if self.days.is_none() {
+            let ask = self.next.command("report");
+            return Screen::new(self.empty_words()).next([(ask, "where the money of the whole bill goes")]);
+        }
         let mut screen = Screen::new(self.headline()).figures(self.figures()).table(self.table());
         if !self.notes.is_empty() {
             screen = screen.title("What to know").points(self.notes.clone());
@@ -387,6 +402,22 @@ mod tests {
             assert!(text.contains(part), "{part}\n{text}");
         }
         assert!(!text.contains(ROUNDING));
+    }
+
+    #[test]
+    fn days_without_a_charge_are_no_report_of_zeros() {
+        let report = Report {
+            days: None,
+            ..sample(&[])
+        };
+        let mut view = ReportView::new(report, &ReportQuery::default(), Next::default());
+        view.bill = Some(Period::from_seconds(0, 3 * 86_400));
+        let text = view.screen().render(120, Paint::new(false));
+        assert!(
+            text.starts_with("No charge is in the days that were asked for; the bill has charges from 1 Jan to 3 Jan 1970 (3 days).\n"),
+            "{text}"
+        );
+        assert!(!text.contains("0.00"), "{text}");
     }
 
     #[test]

@@ -48,7 +48,7 @@ impl StepView<'_> {
             figure(
                 "cash",
                 with(range(&step.saving.cash), currency),
-                format!("over the replayed {period}"),
+                format!("replayed over {period}"),
             ),
         ];
         if step.saving.freed.p50 != Estimate::ZERO {

@@ -132,9 +132,10 @@ impl Lever for OffHours {
             }
         }
         let of_members = merged(declined).into_iter().map(Verdict::Declined);
+        let keys: Vec<FleetKey> = fleets.keys().cloned().collect();
         let of_fleets = fleets
             .into_iter()
-            .map(|(key, members)| Fleet::new(so_far, policy, key, members).verdict());
+            .map(|(key, members)| Fleet::new(so_far, policy, key.name_among(&keys), key, members).verdict());
         of_fleets.chain(of_members).collect()
     }
 }
@@ -169,6 +170,28 @@ impl FleetKey {
             Some(team) => format!("development of team {team}").into(),
             None => "development".into(),
         })
+    }
+}
+
+impl FleetKey {
+    /// Its name, with what tells it from other fleets of that name and zone; the zone itself stands in the schedule.
+    fn name_among(&self, all: &[Self]) -> WorkloadName {
+        let twins: Vec<&Self> = all.iter().filter(|k| k.name() == self.name() && k.zone == self.zone && *k != self).collect();
+        let differs = |of: fn(&Self) -> Option<&str>| twins.iter().any(|k| of(k) != of(self));
+        let mut marks = Vec::new();
+        let mut mark = |word: &str, of: fn(&Self) -> Option<&str>| {
+            if differs(of) {
+                marks.push(of(self).map_or_else(|| format!("no {word}"), |value| format!("{word} {value}")));
+            }
+        };
+        mark("team", |k| k.team.as_ref().map(Team::as_str));
+        mark("environment", |k| k.environment.as_deref());
+        mark("holidays", |k| k.holidays.as_ref().map(CalendarName::as_str));
+        mark("scarce GPUs", |k| k.scarce.then_some("only"));
+        if marks.is_empty() {
+            return self.name();
+        }
+        format!("{} ({})", self.name(), marks.join(", ")).into()
     }
 }
 
@@ -302,6 +325,27 @@ mod tests {
         );
         assert!(name("team = \"vision\"").contains("of development of team vision only"));
         assert!(name("").contains("of development only"));
+    }
+
+    #[test]
+    fn fleets_of_one_workload_say_what_tells_them_apart() {
+        let titles = |facts: &Facts| -> Vec<String> {
+            let title = |verdict: Verdict| match verdict {
+                Verdict::Found(Finding { change, .. }) => change.kind().describe(),
+                Verdict::Declined(declined) => declined.why,
+            };
+            verdicts(facts, "").into_iter().map(title).collect()
+        };
+        let mut facts = fleet(&format!("workload = \"nb\"\nteam = \"vision\"\n{SMALL}"));
+        facts.resources[1].owner.team = Some("speech".into());
+        let teams = titles(&facts);
+        assert!(teams[0].starts_with("Run 1 resource of nb (team speech) only"), "{teams:?}");
+        assert!(teams[1].starts_with("Run 1 resource of nb (team vision) only"), "{teams:?}");
+        facts.resources[1].owner.team = Some("vision".into());
+        facts.resources[1].owner.zone = "Europe/Berlin".into();
+        let zones = titles(&facts);
+        assert!(zones[0].contains("of nb only") && zones[0].contains("Europe/Berlin"), "{zones:?}");
+        assert!(zones[1].contains("of nb only") && zones[1].contains("UTC"), "{zones:?}");
     }
 
     #[test]

@@ -18,6 +18,9 @@ const HIGH: f64 = 0.9;
 /// Half and one and a half times: what nobody measured is worth saying out loud.
 const BLIND: (f64, f64) = (0.5, 1.5);
 
+/// Differences that are no more than rounding of floats.
+const TINY: f64 = 1e-9;
+
 /// What one step would have saved, week by week.
 pub(super) struct Weeks(Vec<Saved>);
 
@@ -36,19 +39,37 @@ impl Weeks {
     }
 
     pub(super) fn cash(&self, middle: Estimate) -> Range {
-        range(middle, self.0.iter().map(|week| week.cash.amount()).collect())
+        range(
+            middle,
+            &self.0.iter().map(|week| week.cash.amount()).collect::<Vec<_>>(),
+        )
     }
 
     pub(super) fn freed(&self, middle: Estimate) -> Range {
-        range(middle, self.0.iter().map(|week| week.freed.amount()).collect())
+        range(
+            middle,
+            &self.0.iter().map(|week| week.freed.amount()).collect::<Vec<_>>(),
+        )
     }
 
-    /// Where the band is from, in words.
+    /// Where the band is from, in words, and which of its ends is the replayed amount because the weeks say less.
     pub(super) fn describe(&self) -> String {
-        match self.0.len() {
-            0 | 1 => "range: fewer than two whole weeks to compare, so half to one and a half times the amount".into(),
-            weeks => format!("range: from the tenth to the ninetieth percentile of {weeks} whole weeks"),
+        let weeks: Vec<f64> = self.0.iter().map(|week| week.cash.amount()).collect();
+        if weeks.len() < 2 {
+            return "range: fewer than two whole weeks to compare, so half to one and a half times the amount".into();
         }
+        let (low, high) = factors(&weeks);
+        let clamped = match (low > 1.0 + TINY, high < 1.0 - TINY) {
+            (true, _) => "; even the tenth percentile is above the mean week, so the low end is the replayed amount",
+            (_, true) => {
+                "; even the ninetieth percentile is below the mean week, so the high end is the replayed amount"
+            }
+            _ => "",
+        };
+        format!(
+            "range: from the tenth to the ninetieth percentile of {} whole weeks{clamped}",
+            weeks.len()
+        )
     }
 }
 
@@ -72,15 +93,21 @@ fn quantile(sorted: &[f64], q: f64) -> f64 {
     low + (high - low) * place.fract()
 }
 
-fn range(middle: Estimate, mut weeks: Vec<f64>) -> Range {
+/// The ends of the band as parts of the middle.
+fn factors(weeks: &[f64]) -> (f64, f64) {
+    let mut weeks = weeks.to_vec();
     weeks.sort_by(f64::total_cmp);
     let mean = weeks.iter().sum::<f64>() / weeks.len() as f64;
-    let (low, high) = match weeks.len() {
+    match weeks.len() {
         0 | 1 => BLIND,
         // Nothing saved in any week: nothing to spread.
         _ if mean <= 0.0 => (1.0, 1.0),
         _ => (quantile(&weeks, LOW) / mean, quantile(&weeks, HIGH) / mean),
-    };
+    }
+}
+
+fn range(middle: Estimate, weeks: &[f64]) -> Range {
+    let (low, high) = factors(weeks);
     around(middle, middle.scaled(low.max(0.0)), middle.scaled(high))
 }
 
@@ -101,7 +128,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn of(middle: f64, weeks: &[f64]) -> (f64, f64, f64) {
-        let range = range(Estimate::new(middle), weeks.to_vec());
+        let range = range(Estimate::new(middle), weeks);
         (range.p10.amount(), range.p50.amount(), range.p90.amount())
     }
 
@@ -117,6 +144,27 @@ mod tests {
             "one week says nothing of spread"
         );
         assert_eq!(of(0.0, &[0.0, 0.0]), (0.0, 0.0, 0.0));
+    }
+
+    #[test]
+    fn an_end_that_is_the_amount_itself_is_said() {
+        let words = |weeks: &[f64]| {
+            let saved = |cash: &f64| Saved {
+                cash: Estimate::new(*cash),
+                freed: Estimate::ZERO,
+            };
+            Weeks(weeks.iter().map(saved).collect()).describe()
+        };
+        let mut one_bad = [100.0; 20];
+        one_bad[0] = 0.0;
+        assert!(words(&one_bad).ends_with(
+            "20 whole weeks; even the tenth percentile is above the mean week, so the low end is the replayed amount"
+        ));
+        let mut one_good = [1.0; 20];
+        one_good[0] = 100.0;
+        assert!(words(&one_good).contains("so the high end is the replayed amount"));
+        assert!(words(&[1.0, 2.0]).ends_with("percentile of 2 whole weeks"));
+        assert!(words(&[5.0, 5.0]).ends_with("percentile of 2 whole weeks"));
     }
 
     #[test]

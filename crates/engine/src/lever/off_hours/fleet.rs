@@ -6,6 +6,7 @@ use jiff::tz::TimeZone;
 use lowwater_model::change::set_schedule::{CapacityRisk, SetSchedule};
 use lowwater_model::change::{Change, Effort};
 use lowwater_model::facts::Resource;
+use lowwater_model::id::WorkloadName;
 use lowwater_model::money::{Estimate, Money};
 use lowwater_model::period::{HOUR_SECONDS, Spans};
 use lowwater_model::plan::{Declined, Finding, Target, Verdict};
@@ -22,6 +23,7 @@ pub(super) struct Fleet<'a> {
     so_far: &'a Replay<'a>,
     policy: &'a Policy,
     settings: Settings,
+    name: WorkloadName,
     key: FleetKey,
     members: Vec<&'a Resource>,
 }
@@ -38,12 +40,13 @@ struct Outside {
 }
 
 impl<'a> Fleet<'a> {
-    pub(super) fn new(so_far: &'a Replay<'a>, policy: &'a Policy, key: FleetKey, members: Vec<&'a Resource>) -> Self {
+    pub(super) fn new(so_far: &'a Replay<'a>, policy: &'a Policy, name: WorkloadName, key: FleetKey, members: Vec<&'a Resource>) -> Self {
         let settings = policy.lever(META.name, key.team.as_ref(), key.environment.as_deref());
         Self {
             so_far,
             policy,
             settings,
+            name,
             key,
             members,
         }
@@ -128,7 +131,7 @@ impl<'a> Fleet<'a> {
 
     fn change(&self, schedule: Schedule, capacity_risk: Option<CapacityRisk>) -> Change {
         Change::SetSchedule(SetSchedule {
-            workload: self.key.name(),
+            workload: self.name.clone(),
             resources: self.members.iter().map(|r| r.id.clone()).collect(),
             schedule,
             capacity_risk,
@@ -157,14 +160,16 @@ impl<'a> Fleet<'a> {
         let loss = month.cash - priced.per_month(facts).cash;
         let why = format!(
             "scarce GPUs may not come back: if {:.0} % of starts fail and cost {:.1} hours at {:.0} {} each, waiting \
-             costs {:.0} a month and the schedule saves {:.0} a month; reserve capacity and name it in \
+             costs {:.0} {} a month and the schedule saves {:.0} {} a month; reserve capacity and name it in \
              [lever.off_hours] reserved_capacity, or accept the risk with allow_scarce",
             risk.failure * 100.0,
             risk.wait_hours,
             risk.hour_cost,
             facts.currency,
             loss.amount(),
+            facts.currency,
             month.cash.amount(),
+            facts.currency,
         );
         Verdict::Declined(self.declined(why, self.scarce_numbers(plain, loss, risk)))
     }
