@@ -22,7 +22,7 @@ pub fn show(settings: &Settings, view: &impl View) -> Result<(), AppError> {
     }
     let mut screen = view.screen();
     if settings.quiet {
-        screen.drop_next();
+        screen.quiet();
     }
     text(&screen.render(settings.look.width, Paint::new(settings.look.colour)))
 }

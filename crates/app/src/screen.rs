@@ -7,6 +7,8 @@ pub mod table;
 pub use paint::Paint;
 pub use table::{Column, Table};
 
+use std::collections::BTreeSet;
+
 use paragraph::{visible, wrap};
 
 /// A number with its name and what it means.
@@ -37,6 +39,8 @@ enum Block {
 #[derive(Clone, Debug, Default)]
 pub struct Screen {
     blocks: Vec<Block>,
+    /// Blocks that nobody asked for, from 0.
+    asides: BTreeSet<usize>,
 }
 
 impl Screen {
@@ -44,6 +48,7 @@ impl Screen {
     pub fn new(headline: impl Into<String>) -> Self {
         Self {
             blocks: vec![Block::Headline(headline.into())],
+            asides: BTreeSet::new(),
         }
     }
 
@@ -72,6 +77,25 @@ impl Screen {
         } else {
             self.with(Block::Points(points))
         }
+    }
+
+    /// Remarks under a title; nothing where there are none.
+    #[must_use]
+    pub fn remarks(self, title: &str, points: Vec<String>) -> Self {
+        if points.is_empty() {
+            self
+        } else {
+            self.aside(Self::default().title(title).points(points))
+        }
+    }
+
+    /// All blocks of another screen after these, as what was not asked for.
+    #[must_use]
+    pub fn aside(mut self, other: Self) -> Self {
+        let first = self.blocks.len();
+        self.asides.extend(first..first + other.blocks.len());
+        self.blocks.extend(other.blocks);
+        self
     }
 
     /// What a reader must know; nothing where there is nothing.
@@ -125,13 +149,32 @@ impl Screen {
     /// All blocks of another screen after these.
     #[must_use]
     pub fn then(mut self, other: Self) -> Self {
+        let first = self.blocks.len();
+        self.asides.extend(other.asides.iter().map(|at| first + at));
         self.blocks.extend(other.blocks);
         self
     }
 
     /// Leaves out what to type next.
     pub fn drop_next(&mut self) {
-        self.blocks.retain(|b| !matches!(b, Block::Next(_)));
+        self.keep(|_, block| !matches!(block, Block::Next(_)));
+    }
+
+    /// Leaves out everything but what was asked for.
+    pub fn quiet(&mut self) {
+        let asides = self.asides.clone();
+        self.keep(|at, block| !asides.contains(&at) && !matches!(block, Block::Next(_) | Block::Warnings(_)));
+    }
+
+    fn keep(&mut self, wanted: impl Fn(usize, &Block) -> bool) {
+        let blocks = std::mem::take(&mut self.blocks);
+        let asides = std::mem::take(&mut self.asides);
+        for (at, block) in blocks.into_iter().enumerate().filter(|(at, block)| wanted(*at, block)) {
+            if asides.contains(&at) {
+                self.asides.insert(self.blocks.len());
+            }
+            self.blocks.push(block);
+        }
     }
 
     /// The text, at most `width` characters wide where words allow it.
@@ -323,6 +366,25 @@ next:
             text,
             "h\n\na = 1\n    what it means,\n    in more words\n    than fit\n"
         );
+    }
+
+    #[test]
+    fn quiet_shows_only_what_was_asked_for() {
+        let inner = Screen::default()
+            .text("kept")
+            .remarks("What to know", vec!["odd".into()]);
+        let mut screen = Screen::new("a")
+            .warnings(vec!["w".into()])
+            .then(inner)
+            .text("b")
+            .next([("c".into(), "d")]);
+        screen.drop_next();
+        assert_eq!(
+            screen.render(80, Paint::new(false)),
+            "a\n\nwarning: w\n\nkept\n\nWhat to know\n- odd\n\nb\n"
+        );
+        screen.quiet();
+        assert_eq!(screen.render(80, Paint::new(false)), "a\n\nkept\n\nb\n");
     }
 
     #[test]

@@ -171,6 +171,8 @@ pub struct ReportRow {
     pub cost: Money,
     /// The part of it that ran idle.
     pub of_which_idle: Money,
+    /// Was any of its GPU machines observed? Where none was, its idle cost is unknown; without GPUs it is nothing.
+    pub idle_known: bool,
 }
 
 /// Money that stands out; each is also inside the rows.
@@ -261,8 +263,15 @@ impl Store {
         let group: Vec<String> = (1..=query.by.len()).map(|i| i.to_string()).collect();
         let column = metric.column();
         let sql = format!(
-            "SELECT {}, sum({column}) AS cost, sum(x_Idle{column}) AS idle FROM owned_bill {} GROUP BY {}",
+            "SELECT {}, sum({column}) AS cost, sum(x_Idle{column}) AS idle,
+                    max(CASE WHEN x_GpuType IS NULL THEN 0 ELSE 1 END) AS gpus,
+                    max(CASE WHEN observed.x_Observed IS NULL THEN 0 ELSE 1 END) AS observed
+             FROM (SELECT * FROM owned_bill {}) b
+             LEFT JOIN (SELECT DISTINCT ResourceId AS x_Observed FROM useful_hours {}) observed
+               ON b.ResourceId = observed.x_Observed
+             GROUP BY {}",
             select.join(", "),
+            filter.sql,
             filter.sql,
             group.join(", ")
         );
@@ -273,6 +282,7 @@ impl Store {
                 .collect(),
             cost: row.money_or_zero("cost"),
             of_which_idle: row.money_or_zero("idle"),
+            idle_known: row.int("gpus") != Some(1) || row.int("observed") == Some(1),
         };
         Ok(rows.iter().map(read).collect())
     }
@@ -425,6 +435,7 @@ fn separate(rows: &mut Vec<ReportRow>, by: &[Dimension]) {
         labels,
         cost,
         of_which_idle: cost,
+        idle_known: true,
     }));
 }
 
@@ -449,6 +460,7 @@ fn spread(rows: &mut [ReportRow]) -> bool {
     for (row, share) in rows.iter_mut().zip(shares) {
         row.cost = row.cost - row.of_which_idle + share;
         row.of_which_idle = share;
+        row.idle_known |= !share.is_zero();
     }
     true
 }

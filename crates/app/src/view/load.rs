@@ -269,16 +269,23 @@ impl Loaded {
 
     fn join_screen(&self) -> Screen {
         let hidden = self.join.days.len().saturating_sub(MOST_DAYS);
-        let screen = Screen::default()
-            .title("Bill and metrics")
-            .text(self.join_words())
-            .table(self.days_table());
+        let screen = Screen::default().title("Bill and metrics").text(self.join_words());
+        if !self.is_about_gpus() {
+            return screen;
+        }
+        let screen = screen.table(self.days_table());
         if hidden == 0 {
             return screen;
         }
         screen.text(format!(
             "The newest {MOST_DAYS} days are shown; --json has the {hidden} before them too."
         ))
+    }
+
+    /// Did metrics come, or charges of months in which GPUs were billed? Else the hours of each day are as before.
+    fn is_about_gpus(&self) -> bool {
+        let has_gpus = |unit: &Unit| self.join.days.iter().any(|day| day.day.starts_with(&unit.month));
+        self.units.iter().any(|unit| unit.kind == "usage" || has_gpus(unit))
     }
 
     fn currency(&self) -> &str {
@@ -426,7 +433,7 @@ impl View for Loaded {
             .table(self.units_table())
             .table(self.sums_table());
         screen = screen.warnings(self.warnings());
-        screen = screen.then(self.join_screen());
+        screen = screen.aside(self.join_screen());
         let rejects = self.units.iter().any(|u| u.rejects > 0);
         let report = (self.next.command("report"), "where the money goes");
         let doctor = (self.next.command("doctor"), "what is missing for a better answer");
@@ -493,9 +500,12 @@ mod tests {
 
     #[test]
     fn says_how_much_is_joined_and_what_each_day_has() {
-        let report = LoadReport::default();
+        let of = |month: &str| LoadReport {
+            units: vec![unit(month, &["1"], &[])],
+            ..LoadReport::default()
+        };
         let text = |days| {
-            let view = Loaded::new(&report, Some("USD".into()), &coverage(days), Next::default());
+            let view = Loaded::new(&of("2026-10"), Some("USD".into()), &coverage(days), Next::default());
             view.screen().render(100, Paint::new(false))
         };
         assert!(text(0).contains("The bill has no GPU machines"));
@@ -509,6 +519,12 @@ mod tests {
         assert!(
             many.contains("The newest 31 days are shown; --json has the 2 before them too."),
             "{many}"
+        );
+        let elsewhere = Loaded::new(&of("2025-01"), None, &coverage(2), Next::default());
+        let elsewhere = elsewhere.screen().render(100, Paint::new(false));
+        assert!(
+            !elsewhere.contains("GPU-hours billed"),
+            "no day of it changed\n{elsewhere}"
         );
         assert!(!many.contains("2026-10-02 ") && many.contains("2026-10-03 "), "{many}");
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use lowwater_model::charge::CostMetric;
+use lowwater_model::id::ResourceId;
 use lowwater_model::money::{Estimate, Range};
 use lowwater_model::plan::{Declined, Phase, Plan, Step, Target};
 use serde::{Serialize, Serializer};
@@ -68,11 +69,17 @@ fn amount_or_dash(saving: &Range) -> String {
     }
 }
 
+/// The last part of an id that is a path: enough for a reader, and for `lowwater explain`.
+fn short_id(id: &ResourceId) -> String {
+    let last = id.as_str().rsplit('/').find(|part| !part.is_empty());
+    last.unwrap_or(id.as_str()).to_owned()
+}
+
 /// `notebooks`, or the only resource, or how many there are.
 pub fn target_words(target: &Target) -> String {
     let resources = match target.resources.len() {
         0 => None,
-        1 => target.resources.first().map(ToString::to_string),
+        1 => target.resources.first().map(short_id),
         n => Some(plural(n as u64, "resource")),
     };
     let scope = target
@@ -262,7 +269,7 @@ fn declined_words(target: &Target) -> String {
     if count < 2 {
         return target_words(target);
     }
-    let mut named: Vec<String> = target.resources.iter().take(NAMED).map(ToString::to_string).collect();
+    let mut named: Vec<String> = target.resources.iter().take(NAMED).map(short_id).collect();
     if count > NAMED {
         let last = named.pop().unwrap_or_default();
         named.push(format!("{last} and {} more", count - NAMED));
@@ -378,9 +385,7 @@ impl View for PlanView<'_> {
                 .title(format!("Looked at and not proposed ({}{more})", plan.declined.len()))
                 .table(declined_table(plan, most));
         }
-        if !plan.notes.is_empty() {
-            screen = screen.title("What to know").points(plan.notes.clone());
-        }
+        screen = screen.remarks("What to know", plan.notes.clone());
         if self.extent == Extent::Whole {
             screen = screen.then(self.reconciliation());
         }
@@ -617,6 +622,10 @@ mod tests {
         };
         assert_eq!(target(Some("chat"), &["a", "b"]), "chat (2 resources)");
         assert_eq!(target(None, &["a"]), "a");
+        assert_eq!(
+            target(None, &["//compute.googleapis.com/projects/p/instances/wb-1"]),
+            "wb-1"
+        );
         assert_eq!(target(Some("chat"), &[]), "chat");
         assert_eq!(target(None, &[]), "everything");
     }

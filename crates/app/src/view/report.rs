@@ -74,7 +74,7 @@ pub struct Row {
     pub labels: Vec<(&'static str, String)>,
     /// Exact, as text.
     pub cost: String,
-    /// The part of it that ran idle; null = unknown, because nothing was measured.
+    /// The part of it that ran idle; null = unknown, because none of its GPU machines was measured.
     pub of_which_idle: Option<Money>,
     /// For tables; the residual of a rounding line has none.
     money: Option<Money>,
@@ -118,7 +118,7 @@ impl ReportView {
         if let Some(sum) = exact {
             rows.push(rounding(&report.by, sum.residual_text()));
         }
-        let gpu = &report.gpu;
+        let (gpu, why) = (&report.gpu, report.metric_why.clone());
         Self {
             metric: report.metric,
             metric_why: report.metric_why,
@@ -143,7 +143,7 @@ impl ReportView {
                 useful_gpu_hours: gpu.useful_gpu_hours.clone(),
                 cost_per_useful_gpu_hour: gpu.cost_per_useful_gpu_hour.clone(),
             },
-            notes: report.notes,
+            notes: relevant(report.notes, query, report.metric, why.as_deref()),
             bill: None,
             stored: report.stored,
             next,
@@ -255,7 +255,8 @@ impl ReportView {
             let labels = row.labels.iter().map(|(_, label)| label.clone());
             let numbers = match row.money {
                 Some(money) => [cents(money), share(money), idle_words(row.of_which_idle)],
-                None => [row.cost.clone(), String::new(), String::new()],
+                // All its digits would push the column aside; a remark has them.
+                None => [cents(Money::ZERO), share(Money::ZERO), cents(Money::ZERO)],
             };
             table.row(labels.chain(numbers));
         }
@@ -301,9 +302,28 @@ fn row(by: &[Dimension], row: &ReportRow, is_measured: bool) -> Row {
     Row {
         labels: by.iter().map(|d| d.as_str()).zip(row.labels.iter().cloned()).collect(),
         cost: row.cost.to_string(),
-        of_which_idle: is_measured.then_some(row.of_which_idle),
+        of_which_idle: (is_measured && row.idle_known).then_some(row.of_which_idle),
         money: Some(row.cost),
     }
+}
+
+/// Notes about this question: not what the metric's reason says already, of no other cost column, and of no names that
+/// are not shown.
+fn relevant(notes: Vec<String>, query: &ReportQuery, metric: CostMetric, why: Option<&str>) -> Vec<String> {
+    let is_ours = |note: &String| {
+        // A rejected row is in no sum, whichever column it was rejected for.
+        let is_about = |m: CostMetric| {
+            note.starts_with(m.column()) || note.contains(&format!("unknown {}, which no sum", m.column()))
+        };
+        let columns = CostMetric::ALL.iter().any(|m| *m != metric && is_about(*m));
+        let field = note.split(' ').next().unwrap_or_default();
+        let spelling = note.ends_with(": counted as one") && !query.by.iter().any(|d| d.as_str() == field);
+        !columns && !spelling && why != Some(note.as_str())
+    };
+    let mut kept: Vec<String> = notes.into_iter().filter(is_ours).collect();
+    let mut seen = std::collections::BTreeSet::new();
+    kept.retain(|note| seen.insert(note.clone()));
+    kept
 }
 
 /// The line that makes the rows tie out to the last digit of the files.
@@ -326,10 +346,13 @@ impl View for ReportView {
             return Screen::new(self.empty_words()).next([(ask, "where the money of the whole bill goes")]);
         }
         let mut screen = Screen::new(self.headline()).figures(self.figures()).table(self.table());
-        if !self.notes.is_empty() {
-            screen = screen.title("What to know").points(self.notes.clone());
+        if let Some(row) = self.rows.iter().find(|r| r.money.is_none()) {
+            let (cost, currency) = (&row.cost, &self.currency);
+            screen = screen.text(format!(
+                "{ROUNDING} is {cost} {currency}: digits of the files beyond the twelfth."
+            ));
         }
-        screen.next([
+        screen.remarks("What to know", self.notes.clone()).next([
             (self.next.command("plan"), "what to change, and what each step saves"),
             (self.next.command("report --by team,class"), "who spends it on what"),
         ])
@@ -352,6 +375,7 @@ mod tests {
             labels: vec![(*team).to_owned(), "training".to_owned()],
             cost: Decimal::parse(cost).unwrap().money,
             of_which_idle: Money::whole(1),
+            idle_known: *team != "unmeasured",
         };
         Report {
             metric: CostMetric::Effective,
@@ -405,6 +429,48 @@ mod tests {
     }
 
     #[test]
+    fn notes_of_other_columns_names_and_what_is_said_already_are_left_out() {
+        let mut report = sample(&[("vision", "30.5")]);
+        report.metric = CostMetric::Billed;
+        report.metric_why = Some("EffectiveCost is unreliable: rounded".into());
+        report.notes = [
+            "EffectiveCost is unreliable: rounded",
+            "EffectiveCost is odd",
+            "1 row was rejected with an unknown EffectiveCost: not in these totals",
+            "2 of the charges have an unknown BilledCost",
+            "2 of the charges have an unknown BilledCost",
+            "team `platform` is also written `Platform`: counted as one",
+            "model `m` is also written `M`: counted as one",
+        ]
+        .map(String::from)
+        .to_vec();
+        let query = ReportQuery {
+            by: vec![Dimension::Team, Dimension::Class],
+            ..ReportQuery::default()
+        };
+        let notes = ReportView::new(report, &query, Next::default()).notes;
+        assert_eq!(
+            notes,
+            [
+                "1 row was rejected with an unknown EffectiveCost: not in these totals",
+                "2 of the charges have an unknown BilledCost",
+                "team `platform` is also written `Platform`: counted as one"
+            ]
+        );
+    }
+
+    #[test]
+    fn idle_cost_of_unmeasured_machines_is_unknown_beside_measured_ones() {
+        let view = view(&[("vision", "30.5"), ("unmeasured", "9")]);
+        let json = serde_json::to_value(&view).unwrap();
+        assert_eq!(json["rows"][0]["of_which_idle"], "1.00");
+        assert!(json["rows"][1]["of_which_idle"].is_null());
+        let text = view.screen().render(120, Paint::new(false));
+        let line = text.lines().find(|l| l.starts_with("unmeasured")).unwrap();
+        assert!(line.ends_with("unknown"), "{text}");
+    }
+
+    #[test]
     fn days_without_a_charge_are_no_report_of_zeros() {
         let report = Report {
             days: None,
@@ -426,6 +492,9 @@ mod tests {
         let json = serde_json::to_value(&view).unwrap();
         assert_eq!(json["total"], "3.0000000000001");
         assert_eq!(json["rows"][2]["team"], ROUNDING);
+        let text = view.screen().render(100, Paint::new(false));
+        assert!(text.contains("(rounding) is 0.0000000000001 USD: digits"), "{text}");
+        assert_eq!(text.matches("0.0000000000001").count(), 1, "not in the table\n{text}");
         assert_eq!(
             (&json["rows"][2]["class"], &json["rows"][2]["cost"]),
             (&"".into(), &"0.0000000000001".into())

@@ -78,6 +78,29 @@ fn money_by_team_adds_up_with_lines_of_nobody() {
 }
 
 #[test]
+fn idle_cost_is_unknown_where_no_machine_of_the_row_was_measured_in_these_days() {
+    let dir = organisation();
+    let store = open(dir.path());
+    let known = |query: &ReportQuery, label: &str| {
+        let report = store.report(query).unwrap();
+        report.rows.iter().find(|r| r.labels == [label]).unwrap().idle_known
+    };
+    let teams = by(&[Dimension::Team]);
+    assert!(known(&teams, "vision"), "its machine was measured");
+    assert!(!known(&teams, "speech"), "its machine was not");
+    assert!(known(&teams, "(tax)"), "no machine, nothing idle");
+    assert!(
+        known(&by(&[Dimension::Sku]), "g5.2xlarge"),
+        "one of its machines was measured"
+    );
+    let spread = ReportQuery {
+        idle: IdleMode::Spread,
+        ..teams
+    };
+    assert!(known(&spread, "speech"), "it bears a part of the idle cost of others");
+}
+
+#[test]
 fn idle_can_be_kept_separated_or_spread() {
     let dir = organisation();
     let ask = |idle| {
