@@ -166,7 +166,7 @@ pub(crate) fn unknown_kind(word: &str) -> Option<UnknownKind> {
 }
 
 /// Characters to insert, remove or replace until one word is the other.
-fn edits(from: &str, to: &str) -> usize {
+pub fn edits(from: &str, to: &str) -> usize {
     let to: Vec<char> = to.chars().collect();
     let mut row: Vec<usize> = (0..=to.len()).collect();
     for (i, a) in from.chars().enumerate() {

@@ -415,7 +415,7 @@ mod tests {
             1
         );
         assert!(
-            config.warnings[0].starts_with("holidays.csv:2:date: "),
+            config.warnings[0].starts_with("holidays.csv:3:date: "),
             "{}",
             config.warnings[0]
         );

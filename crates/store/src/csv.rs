@@ -42,7 +42,7 @@ pub enum Row<'a> {
 /// The fields of a record.
 #[derive(Clone, Copy, Debug)]
 pub struct Record<'a> {
-    /// From 1, the header not counted.
+    /// Line of the file on which it begins; the header is on line 1.
     pub number: u64,
     text: &'a str,
     ends: &'a [usize],
@@ -62,7 +62,7 @@ impl<'a> Record<'a> {
 /// A record that is not kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadRow {
-    /// From 1, the header not counted.
+    /// Line of the file on which it begins; the header is on line 1.
     pub number: u64,
     /// The column, where one is to blame.
     pub column: String,
@@ -85,7 +85,10 @@ pub struct RecordReader<'a> {
     last_byte: u8,
     record: Vec<u8>,
     ends: Vec<usize>,
+    /// Line on which the record begins.
     number: u64,
+    /// Line of the next byte.
+    line: u64,
 }
 
 /// How one record came out of the state machine.
@@ -116,6 +119,7 @@ impl<'a> RecordReader<'a> {
             record: vec![0; limits.max_record_bytes.min(64 * 1024)],
             ends: vec![0; 256.min(limits.max_columns + 1)],
             number: 0,
+            line: 1,
         };
         reader.read_header()?;
         Ok(reader)
@@ -132,7 +136,6 @@ impl<'a> RecordReader<'a> {
         if matches!(outcome, Outcome::End) {
             return Ok(None);
         }
-        self.number += 1;
         let Outcome::Record(bytes, fields) = outcome else {
             self.refuse_open_quote()?;
             let reason = match outcome {
@@ -169,7 +172,7 @@ impl<'a> RecordReader<'a> {
             return Err(error(self, "the header is not UTF-8".into()).hint(hint).into());
         };
         let record = Record {
-            number: 0,
+            number: self.number,
             text,
             ends: &self.ends[..fields],
         };
@@ -244,7 +247,25 @@ impl<'a> RecordReader<'a> {
         }
     }
 
+    /// Passes over empty lines, so that the record begins where its first byte stands.
+    fn pass_empty_lines(&mut self) -> Result<(), StoreError> {
+        loop {
+            if self.start == self.filled && !self.at_end {
+                self.fill()?;
+            }
+            let rest = &self.buffer[self.start..self.filled];
+            let empty = rest.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
+            self.line += line_ends(&rest[..empty]);
+            self.start += empty;
+            if self.start < self.filled || self.at_end {
+                return Ok(());
+            }
+        }
+    }
+
     fn advance(&mut self) -> Result<Outcome, StoreError> {
+        self.pass_empty_lines()?;
+        self.number = self.line;
         let (mut bytes, mut fields) = (0, 0);
         let mut over = None;
         loop {
@@ -255,6 +276,7 @@ impl<'a> RecordReader<'a> {
             let (result, read, wrote, ended) =
                 self.core
                     .read_record(input, &mut self.record[bytes..], &mut self.ends[fields..]);
+            self.line += line_ends(&input[..read]);
             self.start += read;
             bytes += wrote;
             fields += ended;
@@ -302,6 +324,10 @@ impl<'a> RecordReader<'a> {
         }
         Ok(())
     }
+}
+
+fn line_ends(bytes: &[u8]) -> u64 {
+    bytes.iter().filter(|byte| **byte == b'\n').count() as u64
 }
 
 /// Comma, unless the header has none and clearly uses another.

@@ -1,5 +1,6 @@
 //! What can go wrong in the store, with the place, the value and what to do.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use lowwater_model::error::ConfigError;
@@ -22,7 +23,10 @@ pub enum StoreError {
         hint: String,
     },
     /// The file system said no.
-    #[error("{}: {source}", .path.display())]
+    #[error(
+        "{}: {source}{}", .path.display(),
+        advice(.source.kind()).map(|hint| format!("\nhint: {hint}")).unwrap_or_default()
+    )]
     Io {
         /// Where.
         path: PathBuf,
@@ -37,6 +41,19 @@ pub enum StoreError {
     Stopped,
 }
 
+/// What to do about an error of the file system, where that is not plain.
+pub(crate) fn advice(kind: ErrorKind) -> Option<&'static str> {
+    match kind {
+        ErrorKind::NotFound => Some("is the name right, seen from the folder that you are in?"),
+        ErrorKind::PermissionDenied => Some("you have no right to it: change its rights, or name another place"),
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
+            Some("no space is left there: free some, or name another data folder with --data; what was there is unchanged")
+        }
+        ErrorKind::ReadOnlyFilesystem => Some("nothing can be written there: name another data folder with --data"),
+        _ => None,
+    }
+}
+
 /// The place of a fault in an input file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
@@ -49,7 +66,7 @@ pub enum StoreError {
 pub struct InputError {
     /// The file as the user named it.
     pub file: String,
-    /// Row, from 1, the header not counted.
+    /// Line of a text file, the header on line 1; row of a Parquet file, from 1.
     pub row: Option<u64>,
     /// Column.
     pub column: Option<String>,
@@ -81,7 +98,7 @@ impl InputError {
         self
     }
 
-    /// At a row (from 1, the header not counted).
+    /// At a line of a text file, or a row of a Parquet file.
     #[must_use]
     pub fn row(mut self, row: u64) -> Self {
         self.row = Some(row);

@@ -54,7 +54,7 @@ impl Head<'_> {
 pub trait BillSink {
     /// The columns of the rows that follow, in their order. Names that are not FOCUS are kept as `x_`.
     fn columns(&mut self, names: &[String]) -> Result<(), StoreError>;
-    /// One row (numbered from 1); `None` = null. An error ends the load; a bad row is rejected, not an error.
+    /// One row, with its line (text) or number from 1 (Parquet); `None` = null. An error ends the load; a bad row is rejected, not an error.
     fn row(&mut self, number: u64, fields: &[Option<&str>]) -> Result<(), StoreError>;
     /// A row that can't even be split into fields.
     fn reject(&mut self, reject: Reject);

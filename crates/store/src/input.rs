@@ -12,14 +12,18 @@ use std::sync::{Arc, Once};
 use datafusion::parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use sha2::{Digest, Sha256};
 
-use crate::error::{InputError, StoreError};
+use crate::error::{InputError, StoreError, advice};
 use crate::format::Head;
 
 /// How much of a file a format may look at to recognise it.
 const HEAD_BYTES: usize = 64 * 1024;
-/// Directories deeper than this are a loop of links, not an export.
+/// Directories deeper than this are no export.
 const MAX_DEPTH: usize = 32;
 const BUFFER_BYTES: usize = 256 * 1024;
+
+/// What a folder is searched for.
+pub(crate) const LOOKED_FOR: &str = "looked for bills (FOCUS as .csv, .csv.gz, .csv.zst or .parquet) and for GPU metrics \
+     (DCGM exporter text, nvidia-smi logs, usage.csv); name the folder that the export is in";
 
 /// Archives that we do not open, by their first bytes.
 const OTHER_ARCHIVES: &[(&[u8], &str, &str)] = &[
@@ -207,25 +211,36 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
     })
 }
 
+/// What lies under some paths.
+#[derive(Debug, Default)]
+pub struct Expanded {
+    /// Files to load.
+    pub files: Vec<Found>,
+    /// Links that lead back to where they lie, in words.
+    pub left_out: Vec<String>,
+}
+
 /// Every file under the paths: directories recursively, sorted by path. Hidden files are not part of an export.
-pub fn expand(paths: &[PathBuf]) -> Result<Vec<Found>, StoreError> {
-    let mut found = Vec::new();
+pub fn expand(paths: &[PathBuf]) -> Result<Expanded, StoreError> {
+    let mut expanded = Expanded::default();
     for path in paths {
         refuse_store(path)?;
         if path.is_dir() {
-            let before = found.len();
-            walk(path, 0, &mut found)?;
-            if found.len() == before {
-                return Err(InputError::new(path.display().to_string(), "the directory holds no file").into());
+            let before = expanded.files.len();
+            walk(path, &mut Vec::new(), &mut expanded)?;
+            if expanded.files.len() == before {
+                return Err(InputError::new(path.display().to_string(), "the directory holds no file")
+                    .hint(LOOKED_FOR)
+                    .into());
             }
         } else {
-            found.push(Found {
+            expanded.files.push(Found {
                 path: path.clone(),
                 named: true,
             });
         }
     }
-    Ok(found)
+    Ok(expanded)
 }
 
 /// Runs a decoder that panics on some damaged files: then the file is at fault, and nobody wants to see a backtrace.
@@ -284,13 +299,20 @@ pub struct Found {
     pub named: bool,
 }
 
-fn walk(directory: &Path, depth: usize, found: &mut Vec<Found>) -> Result<(), StoreError> {
+/// `above` = the folders that lead here, as they are called without links.
+fn walk(directory: &Path, above: &mut Vec<PathBuf>, expanded: &mut Expanded) -> Result<(), StoreError> {
     let name = directory.display().to_string();
-    if depth > MAX_DEPTH {
+    let whole = directory.canonicalize().map_err(|e| unreadable(&name, &e))?;
+    if above.contains(&whole) {
+        expanded.left_out.push(link_loop(&name));
+        return Ok(());
+    }
+    if above.len() > MAX_DEPTH {
         return Err(InputError::new(name, format!("more than {MAX_DEPTH} directories deep"))
-            .hint("a link points back up; name the directory with the files")
+            .hint("name the directory with the files")
             .into());
     }
+    above.push(whole);
     let entries = std::fs::read_dir(directory).map_err(|e| unreadable(&name, &e))?;
     let paths: io::Result<Vec<PathBuf>> = entries.map(|entry| entry.map(|e| e.path())).collect();
     let mut paths = paths.map_err(|e| unreadable(&name, &e))?;
@@ -303,12 +325,31 @@ fn walk(directory: &Path, depth: usize, found: &mut Vec<Found>) -> Result<(), St
             continue;
         }
         if path.is_dir() {
-            walk(&path, depth + 1, found)?;
+            walk(&path, above, expanded)?;
+        } else if is_link_to_itself(&path) {
+            expanded.left_out.push(link_loop(&path.display().to_string()));
         } else {
-            found.push(Found { path, named: false });
+            expanded.files.push(Found { path, named: false });
         }
     }
+    above.pop();
     Ok(())
+}
+
+fn link_loop(name: &str) -> String {
+    format!("left out: {name}: is a link that leads back to itself")
+}
+
+/// Does a link lead to links only, for ever?
+fn is_link_to_itself(path: &Path) -> bool {
+    let mut at = path.to_owned();
+    for _ in 0..=MAX_DEPTH {
+        let Ok(next) = std::fs::read_link(&at) else {
+            return false;
+        };
+        at = at.parent().map(|folder| folder.join(&next)).unwrap_or(next);
+    }
+    true
 }
 
 /// Counts what is read from disk.
@@ -326,7 +367,11 @@ impl Read for Counted {
 }
 
 fn unreadable(name: &str, error: &io::Error) -> StoreError {
-    InputError::new(name, format!("can't be read: {error}")).into()
+    let told = InputError::new(name, format!("can't be read: {error}"));
+    match advice(error.kind()) {
+        None => told.into(),
+        Some(hint) => told.hint(hint).into(),
+    }
 }
 
 fn open_regular(path: &Path, name: &str) -> Result<File, StoreError> {
@@ -361,6 +406,8 @@ fn refuse_archives(magic: &[u8], name: &str) -> Result<(), StoreError> {
 
 fn refuse_encodings(head: &[u8], name: &str) -> Result<(), StoreError> {
     let order = match head {
+        [0xff, 0xfe, 0, 0, ..] => "UTF-32LE",
+        [0, 0, 0xfe, 0xff, ..] => "UTF-32BE",
         [0xff, 0xfe, ..] => "UTF-16LE",
         [0xfe, 0xff, ..] => "UTF-16BE",
         _ if head.contains(&0) => {

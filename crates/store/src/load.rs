@@ -131,7 +131,7 @@ impl UnitReport {
 pub struct Reject {
     /// Source file.
     pub file: String,
-    /// Row in it, from 1, the header not counted.
+    /// Line on which it begins, the header on line 1; in a Parquet file its row, from 1.
     pub row: u64,
     /// Column.
     pub column: String,
@@ -248,7 +248,9 @@ fn load_bills(listing: &Listing, policy: &Policy, mut bills: Bills<'_>) -> Resul
             .iter()
             .map(|file| file.path.display().to_string())
             .collect();
-        return Err(InputError::new(names.join(", "), "holds no charge, only a header").into());
+        return Err(InputError::new(names.join(", "), "holds no charge, only a header")
+            .hint("the export has no rows: look at its month and its filters")
+            .into());
     }
     Ok((reports, changed))
 }

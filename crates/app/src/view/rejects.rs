@@ -28,7 +28,7 @@ pub struct RejectedRow {
     pub place: String,
     /// Source file.
     pub file: String,
-    /// Row in it, from 1, the header not counted.
+    /// Line on which it begins, the header on line 1; in a Parquet file its row, from 1.
     pub row: u64,
     /// Column.
     pub column: String,

@@ -1,5 +1,6 @@
 //! FOCUS Cost and Usage, 1.0 to 1.4, from CSV and Parquet.
 
+pub(crate) mod absent;
 mod cells;
 
 use std::collections::BTreeSet;
@@ -92,6 +93,9 @@ fn columns(header: &[String], file: &str, sink: &mut dyn BillSink) -> Result<(),
     if let Some(twice) = names.iter().find(|name| is_focus(name) && !seen.insert(name.as_str())) {
         let error = InputError::new(file, format!("the column {twice} stands twice in the header"));
         return Err(error.hint("rename or remove one of them").into());
+    }
+    if let Some(error) = absent::absent(header, file) {
+        return Err(error.into());
     }
     let missing: Vec<&str> = EXPECTED.iter().copied().filter(|name| !seen.contains(name)).collect();
     if !missing.is_empty() {

@@ -144,7 +144,7 @@ fn directories_are_walked_in_order() {
     for name in ["z.csv", "a.csv", "b/2.csv", "b/c/1.csv", ".hidden"] {
         std::fs::write(at(name), b"x").unwrap();
     }
-    let found = expand(&[at("z.csv"), dir.path().to_owned()]).unwrap();
+    let found = expand(&[at("z.csv"), dir.path().to_owned()]).unwrap().files;
     let names: Vec<_> = found.iter().map(|f| (f.path.clone(), f.named)).collect();
     let expected = [
         (at("z.csv"), true),
@@ -154,13 +154,52 @@ fn directories_are_walked_in_order() {
         (at("z.csv"), false),
     ];
     assert_eq!(names, expected);
-    assert!(expand(&[at("empty")]).unwrap_err().to_string().contains("no file"));
+    let said = expand(&[at("empty")]).unwrap_err().to_string();
+    assert!(said.contains("no file\nhint: looked for bills"), "{said}");
 }
 
 #[cfg(unix)]
 #[test]
-fn links_that_point_up_end() {
+fn links_that_lead_back_are_left_out_and_named() {
     let dir = tempfile::tempdir().unwrap();
-    std::os::unix::fs::symlink(dir.path(), dir.path().join("up")).unwrap();
-    assert!(expand(&[dir.path().to_owned()]).is_err());
+    let at = |name: &str| dir.path().join(name);
+    let link = std::os::unix::fs::symlink::<PathBuf, PathBuf>;
+    std::fs::create_dir_all(at("a/b")).unwrap();
+    std::fs::write(at("a/b/bill.csv"), b"x").unwrap();
+    link(dir.path().to_owned(), at("a/b/up")).unwrap();
+    link(at("itself.csv"), at("itself.csv")).unwrap();
+    link(at("two"), at("one")).unwrap();
+    link("one".into(), at("two")).unwrap();
+    link(at("a/b/bill.csv"), at("good.csv")).unwrap();
+    // Not a loop: the same folder once more, elsewhere. Its content is known by its hash.
+    link(at("a/b"), at("again")).unwrap();
+    let expanded = expand(&[dir.path().to_owned()]).unwrap();
+    let names: Vec<_> = expanded.files.iter().map(|file| file.path.clone()).collect();
+    assert_eq!(names, [at("a/b/bill.csv"), at("again/bill.csv"), at("good.csv")]);
+    let loops = ["a/b/up", "again/up", "itself.csv", "one", "two"].map(|name| link_loop(&at(name).display().to_string()));
+    assert_eq!(expanded.left_out, loops);
+}
+
+#[test]
+fn utf_32_is_called_so() {
+    for (bytes, name) in [(b"\xff\xfe\0\0a\0\0\0".as_slice(), "UTF-32LE"), (b"\0\0\xfe\xff\0\0\0a", "UTF-32BE")] {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), bytes).unwrap();
+        let said = Input::open(file.path()).err().unwrap().to_string();
+        assert!(said.contains(&format!("is encoded as {name}, not UTF-8")), "{said}");
+        assert!(said.contains(&format!("iconv -f {name} -t UTF-8")), "{said}");
+    }
+}
+
+#[test]
+fn errors_of_the_file_system_say_what_to_do() {
+    let said = Input::open(Path::new("no/such.csv")).err().unwrap().to_string();
+    assert!(said.contains("can't be read") && said.contains("\nhint: is the name right"), "{said}");
+    for (kind, hint) in [
+        (io::ErrorKind::StorageFull, "no space is left"),
+        (io::ErrorKind::PermissionDenied, "no right"),
+    ] {
+        let error = StoreError::io(Path::new("data"))(io::Error::from(kind)).to_string();
+        assert!(error.contains("\nhint: ") && error.contains(hint), "{error}");
+    }
 }

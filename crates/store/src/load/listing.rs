@@ -5,8 +5,12 @@ use std::path::{Path, PathBuf};
 
 use super::{LoadRequest, Progress};
 use crate::error::{InputError, StoreError};
+use crate::format::focus::absent;
 use crate::format::{Decode, FORMATS, Format, Head};
-use crate::input::{Found, Input, expand};
+use crate::input::{Found, Input, LOOKED_FOR, expand};
+
+/// Files left out that an error names.
+const SHOWN: usize = 5;
 
 /// A file to load, recognised.
 #[derive(Clone)]
@@ -29,8 +33,10 @@ pub(crate) struct Listing {
 impl Listing {
     /// Looks at the beginning of every file. One that no format reads is an error if the user named it.
     pub(crate) fn of(request: &LoadRequest, progress: &dyn Progress) -> Result<Self, StoreError> {
-        let found = expand(&request.paths)?;
+        let expanded = expand(&request.paths)?;
+        let found = expanded.files;
         let mut listing = Self::default();
+        listing.warnings.extend(expanded.left_out);
         let mut seen: BTreeMap<String, PathBuf> = BTreeMap::new();
         for (at, file) in found.iter().enumerate() {
             if progress.stop() {
@@ -54,8 +60,11 @@ impl Listing {
         }
         if listing.bills.is_empty() && listing.metrics.is_empty() {
             let paths: Vec<String> = request.paths.iter().map(|p| p.display().to_string()).collect();
-            let error = InputError::new(paths.join(", "), "no file that a format reads");
-            return Err(error.hint(known_formats()).into());
+            let mut what = "no file that a format reads".to_owned();
+            for warning in listing.warnings.iter().take(SHOWN) {
+                what = format!("{what}\n  {warning}");
+            }
+            return Err(InputError::new(paths.join(", "), what).hint(LOOKED_FOR).into());
         }
         Ok(listing)
     }
@@ -76,11 +85,14 @@ impl Listing {
             None => FORMATS.iter().find(|format| (format.detects)(&input.head())),
         };
         let Some(format) = format else {
-            let what = format!("no format reads it; it begins with {}", beginning(&input.head()));
+            let error = absent::why_not(&input.head(), input.name()).unwrap_or_else(|| {
+                let what = format!("no format reads it; it begins with {}", beginning(&input.head()));
+                InputError::new(input.name(), what).hint(known_formats())
+            });
             if file.named {
-                return Err(InputError::new(input.name(), what).hint(known_formats()).into());
+                return Err(error.into());
             }
-            self.warnings.insert(format!("left out: {}: {what}", input.name()));
+            self.warnings.insert(format!("left out: {}: {}", input.name(), error.what));
             return Ok(None);
         };
         Ok(Some(Listed {

@@ -43,17 +43,17 @@ fn bad_rows_are_kept_aside_with_their_money() {
         .map(|r| (r.row, r.column.as_str(), r.value.as_str(), r.at_stake.as_deref()))
         .collect();
     let expected = [
-        (1, "BilledCost", "1,234.50", None),
-        (2, "ChargePeriodEnd", "2026-10-01T01:00:00Z", Some("0.75")),
-        (3, "ChargePeriodStart", "yesterday", Some("0.8")),
-        (4, "ChargePeriodStart", "", Some("0.9")),
-        (5, "", "2026-10-01T00:00:00Z2026-10-01T01:00:00Z10", None),
-        (6, "ChargePeriodEnd", "soon", Some("1.1")),
+        (2, "BilledCost", "1,234.50", None),
+        (3, "ChargePeriodEnd", "2026-10-01T01:00:00Z", Some("0.75")),
+        (4, "ChargePeriodStart", "yesterday", Some("0.8")),
+        (5, "ChargePeriodStart", "", Some("0.9")),
+        (6, "", "2026-10-01T00:00:00Z2026-10-01T01:00:00Z10", None),
+        (7, "ChargePeriodEnd", "soon", Some("1.1")),
     ];
     assert_eq!(told, expected);
     assert!(rejects[0].reason.contains("is not a decimal number"));
     assert!(rejects[1].line().ends_with(
-        "bill.csv:2:ChargePeriodEnd: is before ChargePeriodStart (value `2026-10-01T01:00:00Z`), 0.75 at stake"
+        "bill.csv:3:ChargePeriodEnd: is before ChargePeriodStart (value `2026-10-01T01:00:00Z`), 0.75 at stake"
     ));
 }
 
@@ -101,7 +101,7 @@ fn too_many_bad_rows_fail_the_load_and_show_the_first() {
     assert!(said.starts_with("exit 3:"), "{said}");
     assert!(said.contains("10 of 11 rows of unknown can't be taken"), "{said}");
     assert!(
-        said.contains("bill.csv:6:BilledCost:") && !said.contains("bill.csv:7:BilledCost"),
+        said.contains("bill.csv:7:BilledCost:") && !said.contains("bill.csv:8:BilledCost"),
         "five are shown: {said}"
     );
     assert!(said.contains("hint:"));
@@ -232,7 +232,7 @@ fn what_can_be_unknown_is_unknown_not_rejected() {
         "PricingQuantity is not a decimal number",
         "BillingPeriodEnd is not a time",
         "so it is unknown: 2 rows, BilledCost 2.00, the first at ",
-        "bill.csv:1 (value `1,5`)",
+        "bill.csv:2 (value `1,5`)",
         "ChargeCategory `Rebate` is not one of FOCUS, kept as it is: 2 rows",
         "the file has no column BillingAccountId",
     ] {
@@ -278,7 +278,7 @@ fn an_empty_currency_is_that_of_the_others_and_counted() {
     assert!(
         said.contains(
             "BillingCurrency is empty, so it counts as that of the other charges: 2 rows, BilledCost 4.00, the first at "
-        ) && said.contains("bill.csv:1"),
+        ) && said.contains("bill.csv:2"),
         "{said}"
     );
     assert_eq!(store.layout().manifest().unwrap().currency.as_deref(), Some("USD"));
@@ -294,7 +294,7 @@ fn a_currency_that_is_none_or_another_is_refused_with_its_place() {
     for text in ["$", "US Dollar", "USDT", "\u{20ac}"] {
         let said = store.refusal(&store.file("bill.csv", bill(&["USD", text])));
         assert!(
-            said.starts_with("exit 3:") && said.contains("bill.csv:2:BillingCurrency: "),
+            said.starts_with("exit 3:") && said.contains("bill.csv:3:BillingCurrency: "),
             "{said}"
         );
         assert!(
@@ -305,13 +305,13 @@ fn a_currency_that_is_none_or_another_is_refused_with_its_place() {
     let mixed = store.refusal(&store.file("bill.csv", bill(&["USD", "USD", "EUR"])));
     assert!(mixed.starts_with("exit 4:") && mixed.contains("hint:"), "{mixed}");
     assert!(
-        mixed.contains("bill.csv:3:BillingCurrency: charges in USD and EUR") && mixed.contains("(value `EUR`)"),
+        mixed.contains("bill.csv:4:BillingCurrency: charges in USD and EUR") && mixed.contains("(value `EUR`)"),
         "{mixed}"
     );
     store.load(&store.file("first.csv", bill(&["USD"]))).unwrap();
     let second = store.refusal(&store.file("second.csv", bill(&["EUR"])));
     assert!(
-        second.contains("second.csv:1:BillingCurrency: charges in USD and EUR"),
+        second.contains("second.csv:2:BillingCurrency: charges in USD and EUR"),
         "{second}"
     );
 }

@@ -175,7 +175,7 @@ fn bad_lines_are_kept_aside_and_too_many_are_refused() {
     let row = rejects.iter().next().unwrap();
     assert_eq!(
         (row.int("row"), row.text_or_empty("column"), row.text_or_empty("value")),
-        (Some(201), "activity", "47")
+        (Some(202), "activity", "47")
     );
     assert_eq!((row.text_or_empty("x_Month"), row.text("at_stake")), ("2026-10", None));
     let worse = lab.file(
@@ -187,7 +187,7 @@ fn bad_lines_are_kept_aside_and_too_many_are_refused() {
     assert_eq!(error.exit_code(), 3);
     let text = error.to_string();
     assert!(
-        text.contains("6 faults beside 26 samples") && text.contains("worse.csv:21:activity"),
+        text.contains("6 faults beside 26 samples") && text.contains("worse.csv:22:activity"),
         "{text}"
     );
     assert_eq!(lab.layout().manifest().unwrap(), before);
