@@ -389,12 +389,12 @@ mod tests {
             ("aws", PriceBasis::List)
         );
         let faults = [
-            "2:price_per_hour",
-            "3:count",
-            "4:market",
-            "5:price_per_hour",
-            "6:currency",
-            "7:as_of",
+            "3:price_per_hour",
+            "4:count",
+            "5:market",
+            "6:price_per_hour",
+            "7:currency",
+            "8:as_of",
         ];
         assert_eq!(config.warnings.len(), faults.len());
         for (warning, place) in config.warnings.iter().zip(faults) {

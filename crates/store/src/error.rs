@@ -46,9 +46,9 @@ pub(crate) fn advice(kind: ErrorKind) -> Option<&'static str> {
     match kind {
         ErrorKind::NotFound => Some("is the name right, seen from the folder that you are in?"),
         ErrorKind::PermissionDenied => Some("you have no right to it: change its rights, or name another place"),
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
-            Some("no space is left there: free some, or name another data folder with --data; what was there is unchanged")
-        }
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Some(
+            "no space is left there: free some, or name another data folder with --data; what was there is unchanged",
+        ),
         ErrorKind::ReadOnlyFilesystem => Some("nothing can be written there: name another data folder with --data"),
         _ => None,
     }

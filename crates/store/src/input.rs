@@ -229,9 +229,11 @@ pub fn expand(paths: &[PathBuf]) -> Result<Expanded, StoreError> {
             let before = expanded.files.len();
             walk(path, &mut Vec::new(), &mut expanded)?;
             if expanded.files.len() == before {
-                return Err(InputError::new(path.display().to_string(), "the directory holds no file")
-                    .hint(LOOKED_FOR)
-                    .into());
+                return Err(
+                    InputError::new(path.display().to_string(), "the directory holds no file")
+                        .hint(LOOKED_FOR)
+                        .into(),
+                );
             }
         } else {
             expanded.files.push(Found {

@@ -324,7 +324,7 @@ mod tests {
         let places: Vec<(u64, &str)> = taken.rejects.iter().map(|r| (r.row, r.column.as_str())).collect();
         assert_eq!(
             places,
-            [(1, "utilization.gpu [%]"), (2, "utilization.gpu [%]"), (3, "timestamp")]
+            [(2, "utilization.gpu [%]"), (3, "utilization.gpu [%]"), (4, "timestamp")]
         );
         assert_eq!(taken.samples.len(), 1, "what is 150 % busy was there");
         let error = read("2026/10/01 00:00:00.000, 0, 5 %\n", &options()).unwrap_err();
@@ -342,10 +342,10 @@ mod tests {
         assert_eq!(
             told,
             [
-                (1, "utilization.gpu [%]", "101 %"),
-                (2, "memory.used [MiB]", "24001 MiB"),
-                (2, "power.draw [W]", "1e308 W"),
-                (3, "utilization.gpu [%]", "-1 %"),
+                (2, "utilization.gpu [%]", "101 %"),
+                (3, "memory.used [MiB]", "24001 MiB"),
+                (3, "power.draw [W]", "1e308 W"),
+                (4, "utilization.gpu [%]", "-1 %"),
             ]
         );
         let seen: Vec<_> = taken.samples.iter().map(|s| (s.activity, s.memory_used_mib, s.power_w)).collect();

@@ -224,13 +224,13 @@ mod tests {
         let unknown: Vec<_> = taken.samples.iter().map(|s| s.activity.is_none()).collect();
         assert_eq!(unknown, [true, true, false], "the rest of a row with an odd number is taken");
         let want = [
-            (1, "activity"),
             (2, "activity"),
-            (3, "activity_metric"),
-            (4, "memory_used_mib"),
-            (5, "time"),
-            (6, "host"),
-            (7, "gpu"),
+            (3, "activity"),
+            (4, "activity_metric"),
+            (5, "memory_used_mib"),
+            (6, "time"),
+            (7, "host"),
+            (8, "gpu"),
         ];
         assert_eq!(places[..7], want);
         assert_eq!((taken.rejects.len(), taken.samples.len()), (8, 3));
@@ -244,13 +244,13 @@ mod tests {
         assert_eq!(
             told,
             [
-                (1, "activity", "1e308"),
-                (2, "memory_used_mib", "25000"),
-                (2, "power_w", "inf"),
-                (3, "memory_used_mib", "-1"),
-                (3, "memory_total_mib", "1e99"),
-                (3, "activity", "-0.0001"),
-                (3, "power_w", "10001"),
+                (2, "activity", "1e308"),
+                (3, "memory_used_mib", "25000"),
+                (3, "power_w", "inf"),
+                (4, "memory_used_mib", "-1"),
+                (4, "memory_total_mib", "1e99"),
+                (4, "activity", "-0.0001"),
+                (4, "power_w", "10001"),
             ]
         );
         assert!(taken.rejects.iter().all(|r| r.reason.ends_with("; the value counts as unknown")));

@@ -176,13 +176,17 @@ fn links_that_lead_back_are_left_out_and_named() {
     let expanded = expand(&[dir.path().to_owned()]).unwrap();
     let names: Vec<_> = expanded.files.iter().map(|file| file.path.clone()).collect();
     assert_eq!(names, [at("a/b/bill.csv"), at("again/bill.csv"), at("good.csv")]);
-    let loops = ["a/b/up", "again/up", "itself.csv", "one", "two"].map(|name| link_loop(&at(name).display().to_string()));
+    let loops =
+        ["a/b/up", "again/up", "itself.csv", "one", "two"].map(|name| link_loop(&at(name).display().to_string()));
     assert_eq!(expanded.left_out, loops);
 }
 
 #[test]
 fn utf_32_is_called_so() {
-    for (bytes, name) in [(b"\xff\xfe\0\0a\0\0\0".as_slice(), "UTF-32LE"), (b"\0\0\xfe\xff\0\0\0a", "UTF-32BE")] {
+    for (bytes, name) in [
+        (b"\xff\xfe\0\0a\0\0\0".as_slice(), "UTF-32LE"),
+        (b"\0\0\xfe\xff\0\0\0a", "UTF-32BE"),
+    ] {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), bytes).unwrap();
         let said = Input::open(file.path()).err().unwrap().to_string();
@@ -194,7 +198,10 @@ fn utf_32_is_called_so() {
 #[test]
 fn errors_of_the_file_system_say_what_to_do() {
     let said = Input::open(Path::new("no/such.csv")).err().unwrap().to_string();
-    assert!(said.contains("can't be read") && said.contains("\nhint: is the name right"), "{said}");
+    assert!(
+        said.contains("can't be read") && said.contains("\nhint: is the name right"),
+        "{said}"
+    );
     for (kind, hint) in [
         (io::ErrorKind::StorageFull, "no space is left"),
         (io::ErrorKind::PermissionDenied, "no right"),

@@ -92,7 +92,8 @@ impl Listing {
             if file.named {
                 return Err(error.into());
             }
-            self.warnings.insert(format!("left out: {}: {}", input.name(), error.what));
+            self.warnings
+                .insert(format!("left out: {}: {}", input.name(), error.what));
             return Ok(None);
         };
         Ok(Some(Listed {

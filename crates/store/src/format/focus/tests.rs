@@ -26,7 +26,7 @@ impl BillSink for Recorder {
         Ok(())
     }
     fn row(&mut self, number: u64, fields: &[Option<&str>]) -> Result<(), StoreError> {
-        assert_eq!(number as usize, self.rows.len() + self.rejects.len() + 1);
+        assert!(number as usize > self.rows.len() + self.rejects.len(), "lines and rows only go up");
         self.rows.push(fields.iter().map(|field| field.map(str::to_owned)).collect());
         Ok(())
     }

@@ -223,7 +223,7 @@ fn other_data_sets_of_focus_are_no_bills() {
     };
     let said = Store::new().refusal(&path);
     assert!(
-        said.starts_with("exit 3:") && said.contains("no format reads it") && said.contains("formats are focus"),
+        said.starts_with("exit 3:") && said.contains("is FOCUS Contract Commitment, not Cost and Usage"),
         "{said}"
     );
 }
