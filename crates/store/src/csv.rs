@@ -327,7 +327,7 @@ impl<'a> RecordReader<'a> {
 }
 
 fn line_ends(bytes: &[u8]) -> u64 {
-    bytes.iter().filter(|byte| **byte == b'\n').count() as u64
+    bytes.iter().map(|byte| u64::from(*byte == b'\n')).sum()
 }
 
 /// Comma, unless the header has none and clearly uses another.
