@@ -24,7 +24,7 @@ use crate::{output, plan_file, registry};
 /// Writes into DIR/demo, or into the directory that --data names, never among your own data.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Do not serve pages afterwards; this version serves none
+    /// End after the text; this version has no pages to serve and always does
     #[arg(long)]
     no_serve: bool,
     /// Another seed makes another organisation of the same kind

@@ -18,6 +18,9 @@ use crate::screen::{Column, Screen, Table};
 /// Days after which a price is called old: a quarter, in which GPU prices have moved before.
 pub const OLD_DAYS: i32 = 90;
 
+/// Characters of the longest SKU that clouds sell: a name that is cut can't be looked up.
+const WHOLE_SKU: usize = 40;
+
 /// What is sold: cloud, region, SKU.
 pub type Place = (String, String, String);
 
@@ -97,12 +100,10 @@ impl PriceRow {
         }
     }
 
-    /// `observed, 1 day old`.
+    /// `observed: bill`, or why it is unknown.
     fn evidence(&self) -> String {
-        match (self.basis, self.age_days) {
-            (Some(basis), Some(days)) => format!("{basis}, {} old", plural(u64::from(days.unsigned_abs()), "day")),
-            _ => "nobody says".to_owned(),
-        }
+        let basis = self.basis.map_or_else(|| UNKNOWN.to_owned(), |b| b.to_string());
+        format!("{basis}: {}", self.source)
     }
 
     fn unknown(place: &Place, currency: &str, why: String, cost: Option<Money>) -> Self {
@@ -163,8 +164,8 @@ impl Prices {
             "what the bill holds"
         };
         format!(
-            "{} prices for {of} on {}; {old} older than {OLD_DAYS} days, {unknown} unknown.",
-            self.rows.len() - unknown,
+            "{} for {of} on {}; {old} older than {OLD_DAYS} days, {unknown} unknown.",
+            plural((self.rows.len() - unknown) as u64, "price"),
             self.day
         )
     }
@@ -193,16 +194,23 @@ fn best(facts: &Facts, place: &Place, cost: Money, day: Date) -> Vec<PriceRow> {
 impl View for Prices {
     fn screen(&self) -> Screen {
         let mut table = Table::new([
-            Column::text("SKU").at_least(24),
+            Column::text("SKU").at_least(WHOLE_SKU),
             Column::text("where"),
-            Column::text("market"),
+            Column::text("market").optional(3),
             Column::number(format!("an hour ({})", self.currency)),
-            Column::text("basis and age"),
+            Column::number("days old"),
             Column::text("as of").optional(2),
-            Column::text("source").at_least(24).optional(3),
+            Column::text("basis"),
             Column::number(format!("cost ({})", self.currency)).optional(1),
         ]);
+        let mut sources: Vec<String> = Vec::new();
         for row in &self.rows {
+            let evidence = row.evidence();
+            let known = sources.iter().position(|s| *s == evidence);
+            let source = known.unwrap_or(sources.len());
+            if known.is_none() {
+                sources.push(evidence);
+            }
             table.row([
                 row.sku.clone(),
                 format!(
@@ -217,13 +225,22 @@ impl View for Prices {
                 row.market.to_string(),
                 row.price_per_hour
                     .map_or_else(|| UNKNOWN.to_owned(), |p| format!("{p:.4}")),
-                row.evidence(),
+                row.age_days.map_or_else(|| "-".to_owned(), |days| days.to_string()),
                 row.as_of.map_or_else(|| "-".to_owned(), |d| d.to_string()),
-                row.source.clone(),
+                format!("[{}]", source + 1),
                 row.cost.map_or_else(String::new, cents),
             ]);
         }
-        Screen::new(self.headline()).table(table)
+        let footnotes: Vec<String> = sources
+            .iter()
+            .enumerate()
+            .map(|(at, s)| format!("[{}] {s}", at + 1))
+            .collect();
+        let footnotes = footnotes.join("\n");
+        if footnotes.is_empty() {
+            return Screen::new(self.headline()).table(table);
+        }
+        Screen::new(self.headline()).table(table).text(footnotes)
     }
 }
 
@@ -256,6 +273,32 @@ mod tests {
                 row["basis"].is_string() && row["as_of"].is_string() && row["age_days"].is_i64(),
                 "{row}"
             );
+        }
+    }
+
+    #[test]
+    fn a_source_is_named_once_and_a_sku_is_whole_at_every_width() {
+        let mut facts = sample::facts();
+        for (index, id) in ["i-1", "i-2"].into_iter().enumerate() {
+            let mut resource = sample::resource(id);
+            resource.sku = Known::Value(["gpu-h100-sxm_8gpu-128vcpu-1600gb", "x9.metal"][index].into());
+            facts.resources.push(resource);
+        }
+        for width in [80, 120, 200] {
+            let view = Prices::new(&facts, false);
+            let text = view.screen().render(width, Paint::new(false));
+            assert!(text.contains("gpu-h100-sxm_8gpu-128vcpu-1600gb "), "{text}");
+            assert!(text.lines().all(|l| l.chars().count() <= width), "{width}\n{text}");
+            let words: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            for row in &view.rows {
+                assert_eq!(
+                    words.matches(&format!("] {}", row.evidence())).count(),
+                    1,
+                    "{}\n{text}",
+                    row.source
+                );
+            }
+            assert!(text.contains("\n[1] "), "{text}");
         }
     }
 
