@@ -212,9 +212,7 @@ impl Store {
         let basis = self.basis();
         let metric = query.metric.unwrap_or(basis.metric);
         let filter = Filter::new(query);
-        self.use_days(query.is_about_time())?;
-        let mut rows = self.report_rows(query, metric, &filter)?;
-        let figures = self.figures(metric, &filter)?;
+        let (mut rows, figures) = self.rows_and_figures(query, metric, &filter)?;
         let mut notes = self.notes();
         notes.extend(self.spelling()?.notes());
         shape_idle(&mut rows, query, &mut notes);
@@ -248,62 +246,45 @@ impl Store {
         })
     }
 
-    fn report_rows(
+    /// The rows, and the sums that do not depend on the dimensions, in one pass over the bill.
+    fn rows_and_figures(
         &self,
         query: &ReportQuery,
         metric: CostMetric,
         filter: &Filter,
-    ) -> Result<Vec<ReportRow>, StoreError> {
-        let select: Vec<String> = query
-            .by
-            .iter()
-            .enumerate()
-            .map(|(i, d)| format!("{} AS d{i}", d.expression(query.period)))
+    ) -> Result<(Vec<ReportRow>, Figures), StoreError> {
+        let bill = self.owned_bill(query.is_about_time())?;
+        let dimensions = query.by.iter().enumerate();
+        let select: String = dimensions
+            .map(|(i, d)| format!("{} AS d{i}, ", d.expression(query.period)))
             .collect();
-        let group: Vec<String> = (1..=query.by.len()).map(|i| i.to_string()).collect();
+        let group: Vec<String> = (1..=query.by.len() + 5).map(|i| i.to_string()).collect();
         let column = metric.column();
         let sql = format!(
-            "SELECT {}, sum({column}) AS cost, sum(x_Idle{column}) AS idle,
-                    max(CASE WHEN x_GpuType IS NULL THEN 0 ELSE 1 END) AS gpus,
+            "SELECT {select}x_Label, coalesce(x_Class, 'unknown') AS x_Class, x_Team IS NULL AS x_NoTeam,
+                    coalesce(x_Untagged, true) AS x_Untagged, x_GpuType IS NOT NULL AS x_Gpu,
+                    sum({column}) AS cost, sum(x_Idle{column}) AS idle, sum(x_GpuHours) AS gpu_hours,
+                    to_char(min(x_Day), '%Y-%m-%d') AS first_day,
+                    to_char(max(x_Day), '%Y-%m-%d') AS last_day,
                     max(CASE WHEN observed.x_Observed IS NULL THEN 0 ELSE 1 END) AS observed
-             FROM (SELECT * FROM owned_bill {}) b
+             FROM (SELECT * FROM {bill} {}) b
              LEFT JOIN (SELECT DISTINCT ResourceId AS x_Observed FROM useful_hours {}) observed
                ON b.ResourceId = observed.x_Observed
              GROUP BY {}",
-            select.join(", "),
             filter.sql,
             filter.sql,
             group.join(", ")
         );
-        let rows = self.session()?.query(&sql)?;
-        let read = |row: Row<'_>| ReportRow {
-            labels: (0..query.by.len())
-                .map(|i| row.text_or_empty(&format!("d{i}")).to_owned())
-                .collect(),
-            cost: row.money_or_zero("cost"),
-            of_which_idle: row.money_or_zero("idle"),
-            idle_known: row.int("gpus") != Some(1) || row.int("observed") == Some(1),
-        };
-        Ok(rows.iter().map(read).collect())
-    }
-
-    /// Sums that do not depend on the dimensions, in one pass.
-    fn figures(&self, metric: CostMetric, filter: &Filter) -> Result<Figures, StoreError> {
-        let column = metric.column();
-        let sql = format!(
-            "SELECT x_Label, coalesce(x_Class, 'unknown') AS x_Class, x_Team IS NULL AS x_NoTeam,
-                    coalesce(x_Untagged, true) AS x_Untagged, x_GpuType IS NOT NULL AS x_Gpu,
-                    sum({column}) AS cost, sum(x_Idle{column}) AS idle, sum(x_GpuHours) AS gpu_hours,
-                    to_char(min(x_Day), '%Y-%m-%d') AS first_day,
-                    to_char(max(x_Day), '%Y-%m-%d') AS last_day
-             FROM owned_bill {} GROUP BY 1, 2, 3, 4, 5",
-            filter.sql
-        );
         let mut figures = Figures::default();
+        let mut rows: BTreeMap<Vec<String>, Gathered> = BTreeMap::new();
         for row in self.session()?.query(&sql)?.iter() {
             figures.add(row);
+            let labels: Vec<String> = (0..query.by.len())
+                .map(|i| row.text_or_empty(&format!("d{i}")).to_owned())
+                .collect();
+            rows.entry(labels).or_default().add(row);
         }
-        Ok(figures)
+        Ok((rows.into_iter().map(Gathered::row).collect(), figures))
     }
 
     fn gpu_figures(&self, figures: &Figures, metric: CostMetric, filter: &Filter) -> Result<GpuFigures, StoreError> {
@@ -333,6 +314,33 @@ impl Store {
         let rows = self.session()?.query(&sql)?;
         let row = rows.iter().next();
         Ok(row.and_then(|r| Some((r.int("active")? as f64 / 3.6e9, r.money_or_zero("cost"))))) // not money: hours
+    }
+}
+
+/// A row in the making.
+#[derive(Default)]
+struct Gathered {
+    cost: Money,
+    idle: Money,
+    has_gpus: bool,
+    observed: bool,
+}
+
+impl Gathered {
+    fn add(&mut self, row: Row<'_>) {
+        self.cost += row.money_or_zero("cost");
+        self.idle += row.money_or_zero("idle");
+        self.has_gpus |= row.bool("x_Gpu");
+        self.observed |= row.int("observed") == Some(1);
+    }
+
+    fn row((labels, sums): (Vec<String>, Self)) -> ReportRow {
+        ReportRow {
+            labels,
+            cost: sums.cost,
+            of_which_idle: sums.idle,
+            idle_known: !sums.has_gpus || sums.observed,
+        }
     }
 }
 

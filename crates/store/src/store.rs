@@ -1,12 +1,12 @@
 //! One pinned version of the store with its configuration: what every question is asked of.
 
-use std::cell::{Cell, OnceCell};
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
 use datafusion::arrow::array::{ArrayRef, BooleanArray, Int64Array, RecordBatch, StringArray};
-use datafusion::arrow::datatypes::{DataType, Field, Schema};
+use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use jiff::tz::TimeZone;
 use lowwater_model::charge::CostMetric;
 use lowwater_model::facts::{Basis, Owner};
@@ -25,7 +25,7 @@ use crate::schema;
 use crate::session::{Row, Session};
 use crate::spelling::Spelling;
 use crate::tags;
-use crate::views::{Places, VIEWS};
+use crate::views::{Places, VIEWS, View};
 
 /// A data directory, opened for reading.
 pub struct Store {
@@ -33,7 +33,6 @@ pub struct Store {
     config: Config,
     session: OnceCell<Session>,
     joined: OnceCell<Joined>,
-    local_days: Cell<bool>,
     spelling: OnceCell<Spelling>,
 }
 
@@ -59,7 +58,6 @@ impl Store {
             config,
             session: OnceCell::new(),
             joined: OnceCell::new(),
-            local_days: Cell::new(false),
             spelling: OnceCell::new(),
         })
     }
@@ -143,6 +141,11 @@ impl Store {
         }
     }
 
+    /// The places of views, for everything that was loaded.
+    fn all_places(&self) -> Places {
+        self.places(self.bill_period().unwrap_or(Period::from_seconds(0, 0)))
+    }
+
     /// The session with all tables and views, made at the first question.
     pub(crate) fn session(&self) -> Result<&Session, StoreError> {
         if let Some(session) = self.session.get() {
@@ -161,9 +164,9 @@ impl Store {
         let session = self.session()?;
         if self.spelling.get().is_none() {
             self.register_owners(session, self.joined()?)?;
-            let places = self.places(self.bill_period().unwrap_or(Period::from_seconds(0, 0)));
+            let places = self.all_places();
             for view in VIEWS.iter().filter(|v| v.name == "owned_bill") {
-                session.create_view(view.name, &view.text(&places))?;
+                create(session, view, &places)?;
             }
         }
         Ok(session)
@@ -202,12 +205,6 @@ impl Store {
             .collect();
         let joined = join::join(&self.config.hosts, &resources, &gpus);
         let matched = joined.matched();
-        let schema = Arc::new(Schema::new(vec![
-            Field::new("x_Host", DataType::Utf8, false),
-            Field::new("x_Gpu", DataType::Utf8, false),
-            Field::new("ResourceId", DataType::Utf8, false),
-            Field::new("x_Gpus", DataType::Int64, false),
-        ]));
         let columns: Vec<ArrayRef> = vec![
             Arc::new(StringArray::from_iter_values(matched.iter().map(|m| m.host.as_str()))),
             Arc::new(StringArray::from_iter_values(matched.iter().map(|m| m.gpu.as_str()))),
@@ -218,58 +215,35 @@ impl Store {
         ];
         session.register_rows(
             "gpu_resources",
-            Arc::clone(&schema),
-            vec![RecordBatch::try_new(schema, columns)?],
+            gpu_resources(),
+            vec![RecordBatch::try_new(gpu_resources(), columns)?],
         )?;
         Ok(joined)
     }
 
     fn register_views(&self, session: &Session) -> Result<(), StoreError> {
-        let places = self.places(self.bill_period().unwrap_or(Period::from_seconds(0, 0)));
-        // Until a question is about time, days are those of the day cube: UTC.
-        let cube_days = Places {
-            zone: TimeZone::UTC,
-            ..places.clone()
-        };
+        let places = self.all_places();
         for view in VIEWS {
             match view.name {
                 // Every question about idle hours asks it again: its rows are kept.
                 "resource_hours" => session.keep_rows(view.name, &view.text(&places))?,
-                "bill" => session.create_view("days", "SELECT * FROM daily")?,
-                _ => {}
-            }
-            // Who owns what is asked of every resource, so only where an answer needs it: see `owned`.
-            if !["resource_hours", "owned_bill"].contains(&view.name) {
-                let places = if view.name == "bill" { &cube_days } else { &places };
-                session.create_view(view.name, &view.text(places))?;
+                // Who owns what is asked of every resource, so only where an answer needs it: see `owned`.
+                "owned_bill" => {}
+                _ => create(session, view, &places)?,
             }
         }
         Ok(())
     }
 
-    /// Lets the bill be by days of the owner's zone, for questions about time; else the day cube answers, which has UTC days.
-    pub(crate) fn use_days(&self, local: bool) -> Result<&Session, StoreError> {
-        let session = self.owned()?;
-        let mut places = self.places(self.bill_period().unwrap_or(Period::from_seconds(0, 0)));
-        let local = local && places.zone != TimeZone::UTC;
-        if !local {
-            places.zone = TimeZone::UTC;
-        }
-        if self.local_days.replace(local) != local {
-            session.create_view(
-                "days",
-                if local {
-                    "SELECT * FROM local_days"
-                } else {
-                    "SELECT * FROM daily"
-                },
-            )?;
-            // A view holds the plan of what it reads: those above are made anew.
-            for view in VIEWS.iter().filter(|v| ["bill", "owned_bill"].contains(&v.name)) {
-                session.create_view(view.name, &view.text(&places))?;
-            }
-        }
-        Ok(session)
+    /// The view of the bill with its owners: for a question about time by days of the owner's zone, else by those of the
+    /// day cube, which is faster.
+    pub(crate) fn owned_bill(&self, about_time: bool) -> Result<&'static str, StoreError> {
+        self.owned()?;
+        Ok(if about_time && !self.all_places().has_cube_days() {
+            "owned_local_bill"
+        } else {
+            "owned_bill"
+        })
     }
 
     /// Asks who owns each distinct resource and registers the answers as `owners`.
@@ -303,6 +277,29 @@ impl Store {
             .get()
             .ok_or_else(|| StoreError::Query("owners were not asked for".into()))
     }
+}
+
+fn create(session: &Session, view: &View, places: &Places) -> Result<(), StoreError> {
+    let mut texts = view.texts(places).into_iter();
+    texts.try_for_each(|(name, sql)| session.create_view(name, &sql))
+}
+
+/// Columns of `gpu_resources`: which observed GPU is which billed resource.
+pub(crate) fn gpu_resources() -> SchemaRef {
+    let text = |name: &str| Field::new(name, DataType::Utf8, false);
+    Arc::new(Schema::new(vec![
+        text("x_Host"),
+        text("x_Gpu"),
+        text("ResourceId"),
+        Field::new("x_Gpus", DataType::Int64, false),
+    ]))
+}
+
+/// Columns of `owners`: the key of `owner_keys`, then what was found.
+pub(crate) fn owners() -> SchemaRef {
+    let texts = OwnerTable::NAMES.map(|name| Field::new(name, DataType::Utf8, true));
+    let untagged = Field::new("x_Untagged", DataType::Boolean, true);
+    Arc::new(Schema::new(texts.into_iter().chain([untagged]).collect::<Vec<_>>()))
 }
 
 /// A store that lost a file would answer with a smaller number: it does not answer.
@@ -354,7 +351,7 @@ pub(crate) fn traits(row: Row<'_>, joined: &Joined) -> Traits {
     }
 }
 
-/// Columns of the `owners` table: the key of `owner_keys`, then what was found.
+/// The `owners` table in the making.
 #[derive(Default)]
 struct OwnerTable {
     columns: [Vec<Option<String>>; 13],
@@ -396,9 +393,8 @@ impl OwnerTable {
 
     fn finish(self) -> Result<RecordBatch, StoreError> {
         let text = |values: Vec<Option<String>>| Arc::new(StringArray::from(values)) as ArrayRef;
-        let columns = Self::NAMES.into_iter().zip(self.columns.map(text));
-        let untagged = ("x_Untagged", Arc::new(BooleanArray::from(self.untagged)) as ArrayRef);
-        let all = columns.chain([untagged]).map(|(name, column)| (name, column, true));
-        Ok(RecordBatch::try_from_iter_with_nullable(all)?)
+        let untagged = Arc::new(BooleanArray::from(self.untagged)) as ArrayRef;
+        let columns = self.columns.map(text).into_iter().chain([untagged]);
+        Ok(RecordBatch::try_new(owners(), columns.collect())?)
     }
 }

@@ -16,23 +16,10 @@ pub use mig::{gpu_activity, slices};
 #[cfg(test)]
 pub(crate) mod tests {
     use crate::format::Sample;
+    use crate::metrics::unknown_sample;
 
     /// A sample of which only the place and the second are known.
     pub(crate) fn sample<'a>(host: &'a str, gpu: &'a str, second: i64) -> Sample<'a> {
-        Sample {
-            at: jiff::Timestamp::from_second(second).unwrap(),
-            seconds: None,
-            host,
-            gpu,
-            mig_instance: "",
-            mig_profile: "",
-            model: "",
-            namespace: "",
-            activity: None,
-            memory_used_mib: None,
-            memory_total_mib: None,
-            memory_free_mib: None,
-            power_w: None,
-        }
+        unknown_sample(jiff::Timestamp::from_second(second).unwrap(), host, gpu)
     }
 }

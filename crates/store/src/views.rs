@@ -38,6 +38,9 @@ views! {
     coverage_days,
 }
 
+/// Views whose days are either those of the day cube or the owner's, with their name in the second case.
+const LOCAL: [(&str, &str); 2] = [("bill", "local_bill"), ("owned_bill", "owned_local_bill")];
+
 impl View {
     /// What one row is, from the first line.
     pub fn grain(&self) -> &'static str {
@@ -51,6 +54,23 @@ impl View {
     /// The view called so. A name that does not exist is a fault of ours, found by the tests.
     pub fn find(name: &str) -> Option<&'static Self> {
         VIEWS.iter().find(|v| v.name == name)
+    }
+
+    /// What stands in a session for it: its name with its text. The bill stands there twice where the owner's days are
+    /// not those of the day cube, which are UTC: as `bill` by the cube's, as `local_bill` by the owner's.
+    pub fn texts(&self, places: &Places) -> Vec<(&'static str, String)> {
+        let Some((name, local)) = LOCAL.iter().find(|(name, _)| *name == self.name) else {
+            return vec![(self.name, self.text(places))];
+        };
+        let cube = Places {
+            zone: TimeZone::UTC,
+            ..places.clone()
+        };
+        let mut texts = vec![(*name, self.text(&cube))];
+        if !places.has_cube_days() {
+            texts.push((*local, self.text(places)));
+        }
+        texts
     }
 
     /// The text with its places filled in.
@@ -79,6 +99,11 @@ pub struct Places {
 }
 
 impl Places {
+    /// Are the owner's days those of the day cube?
+    pub fn has_cube_days(&self) -> bool {
+        self.zone == TimeZone::UTC
+    }
+
     fn fill(&self, place: &str) -> String {
         match place.split_once(':') {
             Some(("local", column)) => local(column, &self.zone, self.period),
@@ -86,6 +111,10 @@ impl Places {
                 let (start, end) = (self.period.start.as_second(), self.period.end.as_second());
                 format!("{column} >= {} AND {column} < {}", instant(start), instant(end))
             }
+            _ if place == "days" && self.has_cube_days() => "daily".to_owned(),
+            _ if place == "days" => "local_days".to_owned(),
+            _ if place == "bill" && self.has_cube_days() => "bill".to_owned(),
+            _ if place == "bill" => "local_bill".to_owned(),
             _ if place == "zero" => "CAST(0 AS DECIMAL(38, 12))".to_owned(),
             _ if place == "min_observed_seconds" => self.min_observed_seconds.to_string(),
             _ => unreachable!("a view has no place `{place}`"),

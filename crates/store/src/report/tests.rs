@@ -180,6 +180,24 @@ fn days_follow_the_owners_zone() {
 }
 
 #[test]
+fn questions_about_time_and_others_do_not_disturb_each_other() {
+    let dir = organisation();
+    std::fs::write(dir.path().join("policy.toml"), "[calendar]\nzone = \"Asia/Tokyo\"\n").unwrap();
+    let ask = |store: &Store, dimension| {
+        let report = store.report(&by(&[dimension])).unwrap();
+        (report.rows, report.stored, report.days)
+    };
+    let of_fresh = |dimension| ask(&open(dir.path()), dimension);
+    let (day, team) = (of_fresh(Dimension::Day), of_fresh(Dimension::Team));
+    assert_eq!(day.1, team.1);
+    let store = open(dir.path());
+    for _ in 0..2 {
+        assert_eq!(ask(&store, Dimension::Day), day);
+        assert_eq!(ask(&store, Dimension::Team), team);
+    }
+}
+
+#[test]
 fn the_total_is_the_files_own_to_the_last_digit() {
     let Some(file) = crate::shared::file("billing/focus/conv_aws_focus_1_4_200rows.csv") else {
         return;

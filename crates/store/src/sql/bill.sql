@@ -4,7 +4,7 @@ SELECT x_Day, x_Month, ServiceName, ChargeCategory, ChargeClass, PricingCategory
        x_Cloud, x_Sku, x_GpuType, Tags,
        BilledCost, EffectiveCost, ContractedCost, ListCost, x_GpuHours,
        {zero} AS x_IdleBilledCost, {zero} AS x_IdleEffectiveCost, {zero} AS x_IdleContractedCost, {zero} AS x_IdleListCost
-FROM days
+FROM {days}
 UNION ALL
 SELECT date_trunc('day', {local:x_Hour}) AS x_Day, x_Month, NULL AS ServiceName, ChargeCategory, NULL AS ChargeClass,
        PricingCategory, CommitmentDiscountStatus, ResourceId, ResourceName,

@@ -9,7 +9,7 @@ SELECT b.*, o.x_Untagged, o.x_Class,
          WHEN b.ChargeCategory = 'Adjustment' OR (b.ChargeClass = 'Correction' AND b.BilledCost < 0) THEN '(refund)'
        END AS x_Label,
        o.x_Team, o.x_Project, o.x_Environment, o.x_Model, o.x_Workload
-FROM bill b
+FROM {bill} b
 LEFT JOIN owners o
   ON  (b.ResourceId IS NOT DISTINCT FROM o.ResourceId)
   AND (b.ResourceName IS NOT DISTINCT FROM o.ResourceName)

@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use datafusion::arrow::array::{ArrayRef, RecordBatch, StringArray};
 use datafusion::arrow::compute::cast;
-use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use datafusion::arrow::datatypes::{Field, SchemaRef};
 use jiff::tz::TimeZone;
 use lowwater_model::period::Period;
 
 use super::*;
 use crate::schema;
 use crate::session::Session;
+use crate::store::{gpu_resources, owners};
 
 /// Rows of a table from text: the first line names columns, `-` is null, absent columns are null.
 fn table(schema: &SchemaRef, text: &str) -> RecordBatch {
@@ -61,49 +62,13 @@ fn session(tables: &[(&str, SchemaRef, &str)], zone: &str) -> Session {
         session.register_rows(name, schema, given.unwrap_or_default()).unwrap();
     }
     for view in VIEWS {
-        session
-            .create_view(view.name, &view.text(&places(zone)))
-            .unwrap_or_else(|e| panic!("{}: {e}", view.name));
-        if view.name == "local_days" {
-            let days = if zone == "UTC" { "daily" } else { "local_days" };
-            session.create_view("days", &format!("SELECT * FROM {days}")).unwrap();
+        for (name, sql) in view.texts(&places(zone)) {
+            session
+                .create_view(name, &sql)
+                .unwrap_or_else(|e| panic!("{name}: {e}"));
         }
     }
     session
-}
-
-fn gpu_resources() -> SchemaRef {
-    let text = |name: &str| Field::new(name, DataType::Utf8, true);
-    Arc::new(Schema::new(vec![
-        text("x_Host"),
-        text("x_Gpu"),
-        text("ResourceId"),
-        Field::new("x_Gpus", DataType::Int64, true),
-    ]))
-}
-
-fn owners() -> SchemaRef {
-    let names = [
-        "ResourceId",
-        "ResourceName",
-        "x_AccountId",
-        "SubAccountName",
-        "RegionId",
-        "x_Sku",
-        "Tags",
-        "x_Class",
-        "x_Team",
-        "x_Project",
-        "x_Environment",
-        "x_Model",
-        "x_Workload",
-    ];
-    let fields = names.iter().map(|n| Field::new(*n, DataType::Utf8, true));
-    Arc::new(Schema::new(
-        fields
-            .chain([Field::new("x_Untagged", DataType::Boolean, true)])
-            .collect::<Vec<_>>(),
-    ))
 }
 
 const USAGE: &str = "
