@@ -127,11 +127,7 @@ mod tests {
                 .is_some_and(|m| m.contains("\nhint: this is a fault of Lowwater"))
         );
         let missing = AppError::at(std::path::Path::new("none"))(io::ErrorKind::NotFound.into());
-        assert!(
-            missing
-                .message()
-                .is_some_and(|m| m.ends_with("\nhint: look whether the path is right"))
-        );
+        assert!(missing.message().is_some_and(|m| m.contains("\nhint: ")));
         for error in [
             AppError::Usage("u".into()),
             AppError::Input("i".into()),
