@@ -352,7 +352,9 @@ impl Price {
         Offer {
             cloud: "aws".into(),
             region: "us-east-1".into(),
+            zone: String::new(),
             sku: self.sku.into(),
+            holds: None,
             market: Market::OnDemand,
             rate: HourlyRate(self.rate),
             currency: "USD".into(),

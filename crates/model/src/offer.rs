@@ -4,7 +4,7 @@ use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
 use crate::charge::focus_enum;
-use crate::id::{Currency, RegionId, Sku};
+use crate::id::{Accelerator, Currency, RegionId, Sku};
 use crate::known::Known;
 use crate::unit::HourlyRate;
 
@@ -40,6 +40,15 @@ focus_enum! {
     }
 }
 
+/// Accelerators of an instance type.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Holds {
+    /// Which.
+    pub accelerator: Accelerator,
+    /// How many; a fraction where one is shared.
+    pub count: f64,
+}
+
 /// A price with its terms and its evidence.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Offer {
@@ -47,8 +56,14 @@ pub struct Offer {
     pub cloud: String,
     /// FOCUS RegionId; empty = any.
     pub region: RegionId,
+    /// Zone, or zone id where the source has one; empty = every zone of the region.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub zone: String,
     /// Instance type.
     pub sku: Sku,
+    /// What it holds, where the source says so: of a known instance type the table's facts count.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub holds: Option<Holds>,
     /// Terms.
     pub market: Market,
     /// For one hour of the whole instance.
@@ -104,6 +119,15 @@ impl PriceBook {
 }
 
 impl Offer {
+    /// Accelerators of an instance: the table's facts, else what the source says; none where nobody does.
+    pub fn holds(&self) -> Option<Holds> {
+        let known = crate::sku::find_sku(self.sku.as_str()).map(|fact| Holds {
+            accelerator: fact.accelerator.clone(),
+            count: fact.count,
+        });
+        known.or_else(|| self.holds.clone())
+    }
+
     /// `observed 2026-10-31 (1 day old)`: how every price is shown.
     pub fn evidence(&self, day: Date) -> String {
         let age = (day - self.as_of).get_days();
@@ -128,7 +152,9 @@ pub fn builtin_offers() -> Vec<Offer> {
             Some(Offer {
                 cloud: cloud.into(),
                 region: region.into(),
+                zone: String::new(),
                 sku: sku.into(),
+                holds: None,
                 market: Market::parse(market)?,
                 rate: HourlyRate(rate.parse().ok()?),
                 currency: "USD".into(),

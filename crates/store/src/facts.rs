@@ -287,7 +287,9 @@ fn observed_offer(row: Row<'_>, metric: CostMetric, currency: &str) -> Option<Of
     Some(Offer {
         cloud: cloud_id(row.text_or_empty("x_Cloud")),
         region: row.text_or_empty("RegionId").into(),
+        zone: String::new(),
         sku: row.text("x_Sku")?.into(),
+        holds: None,
         market,
         rate: HourlyRate((row.money(metric.column())?.estimate().amount() / hours * 1e6).round() / 1e6),
         currency: currency.into(),

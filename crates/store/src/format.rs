@@ -1,6 +1,7 @@
 //! What files look like: one file a format, one word in the list.
 
 use jiff::Timestamp;
+use lowwater_model::money::Money;
 use lowwater_model::usage::ActivityMetric;
 
 use crate::error::StoreError;
@@ -22,13 +23,15 @@ pub struct Format {
     pub decode: Decode,
 }
 
-/// How a format is read: as charges or as samples of GPU activity.
+/// How a format is read: as charges, as samples of GPU activity or as prices.
 #[derive(Clone, Copy)]
 pub enum Decode {
     /// A bill.
     Bill(fn(&mut Input, &mut dyn BillSink) -> Result<(), StoreError>),
     /// GPU metrics.
     Metrics(fn(&mut Input, &MetricsOptions, &mut dyn MetricsSink) -> Result<(), StoreError>),
+    /// A price list.
+    Prices(fn(&mut Input, &mut dyn PriceSink) -> Result<(), StoreError>),
 }
 
 /// The beginning of a file, decompressed.
@@ -114,6 +117,37 @@ pub struct Sample<'a> {
     pub power_w: Option<f64>,
 }
 
+/// Takes the lines of a price list.
+pub trait PriceSink {
+    /// What one instance type costs in one place.
+    fn line(&mut self, line: PriceLine);
+    /// A row that can't be read.
+    fn reject(&mut self, reject: Reject);
+    /// Something that a reader must know.
+    fn warn(&mut self, warning: String);
+}
+
+/// One row of a price list: for an hour of the whole instance. Missing is unknown, never 0.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PriceLine {
+    /// Row of the file, from 1.
+    pub row: u64,
+    /// Region.
+    pub region: String,
+    /// Zone or zone id; empty = the whole region.
+    pub zone: String,
+    /// Instance type.
+    pub sku: String,
+    /// Accelerator, as the list names it.
+    pub accelerator: String,
+    /// How many; none where the list does not say.
+    pub count: Option<f64>,
+    /// By the hour.
+    pub on_demand: Option<Money>,
+    /// Interruptible.
+    pub spot: Option<Money>,
+}
+
 macro_rules! formats {
     ($($module:ident),* $(,)?) => {
         $(pub mod $module;)*
@@ -123,4 +157,4 @@ macro_rules! formats {
     };
 }
 
-formats! { focus, dcgm, nvidia_smi, usage_csv }
+formats! { focus, dcgm, nvidia_smi, usage_csv, skypilot }

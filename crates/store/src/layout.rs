@@ -9,6 +9,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
+use jiff::civil::Date;
 use lowwater_model::money::{ExactSum, Money};
 use serde::{Deserialize, Serialize};
 
@@ -35,6 +36,9 @@ pub struct Manifest {
     pub bills: BTreeMap<String, BillUnit>,
     /// GPU metrics, by unit.
     pub usage: BTreeMap<String, UsageUnit>,
+    /// Price lists, by unit.
+    #[serde(default)]
+    pub prices: BTreeMap<String, PriceUnit>,
 }
 
 /// One month of one account of one source: replaced whole by a newer export.
@@ -147,8 +151,38 @@ impl UsageUnit {
     }
 }
 
+/// A price list of one provider on one day: replaced whole by another of that day, kept beside those of other days.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PriceUnit {
+    /// `--source` or the format.
+    pub source: String,
+    /// Cloud id.
+    pub cloud: String,
+    /// Day of the prices.
+    pub as_of: Date,
+    /// Prices kept.
+    pub rows: u64,
+    /// Rows rejected.
+    pub rejects: u64,
+    /// SHA-256 of each loaded file.
+    pub inputs: Vec<String>,
+    /// What a reader must know.
+    pub warnings: Vec<String>,
+    /// Files of each table (`offers`, `rejects`), relative to the store.
+    pub files: BTreeMap<String, Vec<String>>,
+    /// When it was committed.
+    pub loaded_at: Timestamp,
+}
+
+impl PriceUnit {
+    /// Key in the manifest.
+    pub fn key(&self) -> String {
+        format!("{}/{}/{}", self.source, self.cloud, self.as_of)
+    }
+}
+
 /// Tables that a store may hold; every file of one lies under its name.
-pub const TABLES: &[&str] = &["charges", "daily", "gpu_hours", "rejects", "usage"];
+pub const TABLES: &[&str] = &["charges", "daily", "gpu_hours", "offers", "rejects", "usage"];
 
 const MANIFEST: &str = "manifest.json";
 const READERS: &str = "readers.lock";
@@ -234,7 +268,9 @@ impl Manifest {
 
     fn files_of<'a>(&'a self, table: &str) -> impl Iterator<Item = &'a String> + use<'a> {
         let bills = self.bills.values().map(|unit| &unit.files);
-        let files = bills.chain(self.usage.values().map(|unit| &unit.files));
+        let usage = self.usage.values().map(|unit| &unit.files);
+        let prices = self.prices.values().map(|unit| &unit.files);
+        let files = bills.chain(usage).chain(prices);
         let table = table.to_owned();
         files.filter_map(move |by_table| by_table.get(&table)).flatten()
     }

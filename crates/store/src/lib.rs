@@ -14,6 +14,8 @@ mod lines;
 pub mod load;
 mod metrics;
 pub mod owner;
+pub mod prices;
+mod python;
 pub mod report;
 pub mod schema;
 pub mod session;

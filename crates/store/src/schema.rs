@@ -231,6 +231,22 @@ pub const GPU_HOURS: &[Column] = &[
     int("x_Rows"),
 ];
 
+/// Prices of loaded price lists: for an hour of the whole instance.
+pub const OFFERS: &[Column] = &[
+    text("x_Source"),
+    text("x_Cloud"),
+    text("RegionId"),
+    text("AvailabilityZone"),
+    text("x_Sku"),
+    text("x_GpuType"),
+    number("x_GpuCount"),
+    text("x_Market"),
+    number("ListUnitPrice"),
+    text("BillingCurrency"),
+    // Day of the price, such as 2026-07-20.
+    text("x_AsOf"),
+];
+
 /// Rows that were not kept, with the money at stake.
 pub const REJECTS: &[Column] = &[
     text("x_Source"),

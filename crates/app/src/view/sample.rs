@@ -130,7 +130,9 @@ fn prices() -> PriceBook {
     offers.push(Offer {
         cloud: "aws".into(),
         region: "us-east-1".into(),
+        zone: String::new(),
         sku: "p4d.24xlarge".into(),
+        holds: None,
         market: Market::OnDemand,
         rate: HourlyRate(22.0),
         currency: "USD".into(),
