@@ -44,6 +44,7 @@ commands! {
     plan::Plan,
     show::Show,
     explain::Explain,
+    offers::Offers,
     rejects::Rejects,
     doctor::Doctor,
     policy::Policy,

@@ -6,6 +6,7 @@ pub mod explain;
 pub mod init;
 pub mod load;
 pub mod next;
+pub mod offers;
 pub mod plan;
 pub mod policy;
 pub mod prices;

@@ -97,14 +97,18 @@ pub struct PriceKey<'a> {
 pub struct PriceBook(pub Vec<Offer>);
 
 impl PriceBook {
-    /// The best evidence (observed, net, list, built-in), and of that the newest not after `day`; unknown where there is none.
+    /// The best evidence (observed, net, list, built-in), and of that the newest not after `day`, in the cheapest zone;
+    /// unknown where there is none.
     pub fn find(&self, key: &PriceKey<'_>, day: Date) -> Known<Offer> {
         self.0
             .iter()
             .filter(|o| o.cloud == key.cloud && o.market == key.market && o.as_of <= day)
             .filter(|o| o.sku.as_str().eq_ignore_ascii_case(key.sku))
             .filter(|o| o.region.as_str().is_empty() || o.region.as_str() == key.region)
-            .min_by_key(|o| (o.basis, std::cmp::Reverse(o.as_of)))
+            .min_by(|a, b| {
+                let order = (a.basis, std::cmp::Reverse(a.as_of)).cmp(&(b.basis, std::cmp::Reverse(b.as_of)));
+                order.then(a.rate.0.total_cmp(&b.rate.0))
+            })
             .cloned()
             .map_or_else(
                 || {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use lowwater_model::cloud::cloud_id;
 use lowwater_model::error::ConfigError;
-use lowwater_model::offer::{Market, Offer, PriceBasis};
+use lowwater_model::offer::{Holds, Market, Offer, PriceBasis};
 use lowwater_model::policy::{Policy, Section};
 use lowwater_model::schedule::Calendars;
 use lowwater_model::sku::find_sku;
@@ -253,7 +253,9 @@ fn offer(fields: &Fields<'_>) -> Result<Offer, Fault> {
     Ok(Offer {
         cloud: cloud_id(fields.needed("provider")?),
         region: fields.get("region").into(),
+        zone: fields.get("zone").into(),
         sku: sku.into(),
+        holds: holds(fields),
         market,
         rate: HourlyRate(rate),
         currency: currency.into(),
@@ -303,6 +305,16 @@ fn check_curve(dir: &Path, workload: &Workload) -> Result<(), StoreError> {
 fn read_header(path: &Path) -> Result<Vec<String>, StoreError> {
     let mut input = Input::open(path)?;
     Ok(RecordReader::new(&mut input, Limits::default())?.header().to_vec())
+}
+
+/// Accelerators, where the row names them and counts them.
+fn holds(fields: &Fields<'_>) -> Option<Holds> {
+    let count = fields.get("count").parse().ok()?;
+    let accelerator = fields.get("accelerator");
+    (!accelerator.is_empty()).then(|| Holds {
+        accelerator: accelerator.into(),
+        count,
+    })
 }
 
 /// A calendar that nobody wrote down would silently mean no holidays.

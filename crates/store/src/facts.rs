@@ -1,6 +1,6 @@
 //! From views to [`Facts`]: the frozen input of every decision.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use lowwater_model::charge::{CostMetric, PricingCategory, Spread};
@@ -48,7 +48,7 @@ impl Store {
             period,
             ledger,
             commitments: self.commitments(&places, basis.metric)?,
-            prices: self.price_book(history.end, basis.metric)?,
+            prices: self.price_book(history.end, basis.metric, &Bought::of(&resources))?,
             calendars: self.config().calendars.clone(),
             resources,
             quality,
@@ -174,32 +174,48 @@ impl Store {
         Ok(uses.into_values().collect())
     }
 
-    /// Rates observed in the bill, the owner's offers, the built-in table. An offer in another currency is left out: unknown.
-    fn price_book(&self, until: Timestamp, metric: CostMetric) -> Result<PriceBook, StoreError> {
+    /// Rates observed in the bill, the owner's offers, loaded price lists as far as they are of hardware that the bill holds, the
+    /// built-in table. An offer in another currency is left out: unknown.
+    fn price_book(
+        &self,
+        until: Timestamp,
+        metric: CostMetric,
+        bought: &Bought,
+    ) -> Result<PriceBook, StoreError> {
+        let listed = self.listed_offers(jiff::tz::TimeZone::UTC.to_datetime(until).date())?;
+        let listed = listed.into_iter().filter(|offer| bought.is_like(offer)).collect();
+        let currency = self.currency();
+        let mut offers = self.observed_offers(until, metric)?;
+        offers.extend(self.written_offers(listed).filter(|o| o.currency.as_str() == currency));
+        Ok(sorted(offers))
+    }
+
+    /// Every price that is known at an instant, in any currency: for a search.
+    pub fn offers(&self, until: Timestamp) -> Result<PriceBook, StoreError> {
+        let listed = self.listed_offers(jiff::tz::TimeZone::UTC.to_datetime(until).date())?;
+        let mut offers = self.observed_offers(until, self.basis().metric)?;
+        offers.extend(self.written_offers(listed));
+        Ok(sorted(offers))
+    }
+
+    /// What owners and lists say, and the built-in table.
+    fn written_offers(&self, listed: Vec<Offer>) -> impl Iterator<Item = Offer> {
+        self.config().offers.iter().cloned().chain(listed).chain(builtin_offers())
+    }
+
+    /// Rates observed in the bill, in the thirty days before an instant.
+    fn observed_offers(&self, until: Timestamp, metric: CostMetric) -> Result<Vec<Offer>, StoreError> {
+        if self.manifest().bills.is_empty() {
+            return Ok(Vec::new());
+        }
         let end = until.as_second();
         let places = self.places(Period::from_seconds(end - 30 * DAY_SECONDS, end));
         let currency = self.currency();
         let rows = self.query_view("observed_rates", &places)?;
-        let mut offers: Vec<Offer> = rows
+        Ok(rows
             .iter()
             .filter_map(|row| observed_offer(row, metric, &currency))
-            .collect();
-        let known = self.config().offers.iter().cloned().chain(builtin_offers());
-        offers.extend(known.filter(|o| o.currency.as_str() == currency));
-        offers.sort_by(|a, b| {
-            let key = |o: &Offer| {
-                (
-                    o.cloud.clone(),
-                    o.region.clone(),
-                    o.sku.clone(),
-                    o.market,
-                    o.basis,
-                    o.as_of,
-                )
-            };
-            key(a).cmp(&key(b)).then(a.rate.0.total_cmp(&b.rate.0))
-        });
-        Ok(PriceBook(offers))
+            .collect())
     }
 
     fn quality(&self, resources: &[Resource], period: Period) -> Result<Quality, StoreError> {
@@ -251,11 +267,57 @@ impl Store {
             add(&unit.key());
             unit.inputs.iter().for_each(|i| add(i));
         }
+        for unit in self.manifest().prices.values() {
+            add(&unit.key());
+            unit.inputs.iter().for_each(|i| add(i));
+        }
         hash.finalize()
             .iter()
             .map(|b| format!("{b:02x}"))
             .collect::<String>()
             .into()
+    }
+}
+
+fn sorted(mut offers: Vec<Offer>) -> PriceBook {
+    offers.sort_by(|a, b| {
+        let key = |o: &Offer| {
+            (
+                o.cloud.clone(),
+                o.region.clone(),
+                o.zone.clone(),
+                o.sku.clone(),
+                o.market,
+                o.basis,
+                o.as_of,
+            )
+        };
+        key(a).cmp(&key(b)).then(a.rate.0.total_cmp(&b.rate.0))
+    });
+    PriceBook(offers)
+}
+
+/// Hardware that the bill holds: a price list has thousands of others.
+struct Bought {
+    skus: BTreeSet<String>,
+    accelerators: BTreeSet<String>,
+}
+
+impl Bought {
+    fn of(resources: &[Resource]) -> Self {
+        let skus = resources.iter().filter_map(|r| r.sku.value());
+        let facts = resources.iter().filter_map(Resource::sku_fact);
+        Self {
+            skus: skus.map(|sku| sku.as_str().to_lowercase()).collect(),
+            accelerators: facts.map(|fact| fact.accelerator.to_string()).collect(),
+        }
+    }
+
+    /// The same machine, or one with the same accelerator.
+    fn is_like(&self, offer: &Offer) -> bool {
+        let holds = || offer.holds().map(|holds| holds.accelerator.to_string());
+        self.skus.contains(&offer.sku.as_str().to_lowercase())
+            || holds().is_some_and(|accelerator| self.accelerators.contains(&accelerator))
     }
 }
 

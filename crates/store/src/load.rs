@@ -36,11 +36,13 @@ use crate::error::{InputError, StoreError};
 use crate::format::Decode;
 use crate::input::Input;
 use crate::layout::{Layout, RejectedMoney};
+use crate::prices::{self, PriceFile};
 use crate::usage::{self, MetricsFile};
 
 pub(crate) use limits::RejectLimit;
 pub use rejects::rejects;
-pub(crate) use write::parquet;
+pub(crate) use rejects::write_rejects;
+pub(crate) use write::{Output, Values, parquet, write};
 
 /// What to do with a month that is already there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -89,7 +91,7 @@ pub struct LoadReport {
 /// What a load did to one unit.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct UnitReport {
-    /// `bill` or `usage`.
+    /// `bill`, `usage` or `prices`.
     pub kind: &'static str,
     /// Source.
     pub source: String,
@@ -215,6 +217,12 @@ fn load_within(
         units.extend(reports);
         changed |= any;
     }
+    if !listing.prices.is_empty() {
+        let files: Vec<PriceFile> = listing.prices.iter().map(price_file).collect();
+        let (reports, any) = prices::ingest(&files, request, &mut transaction, progress)?;
+        units.extend(reports);
+        changed |= any;
+    }
     if progress.stop() {
         return Err(StoreError::Stopped);
     }
@@ -267,6 +275,14 @@ fn load_bill(file: &Listed, bills: &mut Bills<'_>) -> Result<(), StoreError> {
 
 fn metrics_file(file: &Listed) -> MetricsFile {
     MetricsFile {
+        path: file.path.clone(),
+        format: file.format,
+        sha256: file.sha256.clone(),
+    }
+}
+
+fn price_file(file: &Listed) -> PriceFile {
+    PriceFile {
         path: file.path.clone(),
         format: file.format,
         sha256: file.sha256.clone(),

@@ -330,6 +330,11 @@ pub fn rejects() -> SchemaRef {
     Arc::new(Schema::new(REJECTS.iter().map(field).collect::<Vec<_>>()))
 }
 
+/// Prices of loaded lists.
+pub fn offers() -> SchemaRef {
+    Arc::new(Schema::new(OFFERS.iter().map(field).collect::<Vec<_>>()))
+}
+
 /// GPU activity by GPU and hour.
 pub fn usage() -> SchemaRef {
     let bins = (0..lowwater_model::usage::BINS)

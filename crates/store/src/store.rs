@@ -44,14 +44,21 @@ impl Store {
 
     /// Opens the directory under a configuration that need not be its own.
     pub fn open_with(dir: &Path, config: Config) -> Result<Self, StoreError> {
-        let snapshot = Layout::open(dir)?.snapshot()?;
-        if snapshot.manifest().bills.is_empty() && snapshot.manifest().usage.is_empty() {
+        let store = Self::open_even_empty(dir, config)?;
+        let manifest = store.manifest();
+        if manifest.bills.is_empty() && manifest.usage.is_empty() && manifest.prices.is_empty() {
             return Err(StoreError::Refused {
                 what: format!("nothing is loaded in {}", dir.display()),
                 hint: "load a bill first: `lowwater load PATH`; or look at a sample organisation: `lowwater demo`"
                     .into(),
             });
         }
+        Ok(store)
+    }
+
+    /// Opens a directory in which nothing need be loaded: for questions that the program's own tables can answer.
+    pub fn open_even_empty(dir: &Path, config: Config) -> Result<Self, StoreError> {
+        let snapshot = Layout::open(dir)?.snapshot()?;
         refuse_missing_files(&snapshot)?;
         Ok(Self {
             snapshot,
@@ -185,6 +192,7 @@ impl Store {
         session.register_files("charges", schema::charges(extra), &self.snapshot.files("charges"))?;
         session.register_files("daily", schema::daily(), &self.snapshot.files("daily"))?;
         session.register_files("gpu_hours", schema::gpu_hours(), &self.snapshot.files("gpu_hours"))?;
+        session.register_files("offers", schema::offers(), &self.snapshot.files("offers"))?;
         session.register_files("usage", schema::usage(), &self.snapshot.files("usage"))
     }
 

@@ -1,6 +1,7 @@
 //! Rows that were not kept, read back.
 
 use std::fs::File;
+use std::path::Path;
 
 use datafusion::arrow::array::{Array, AsArray, RecordBatch};
 use datafusion::arrow::datatypes::Int64Type;
@@ -9,8 +10,10 @@ use lowwater_model::money::{Decimal, Money};
 
 use super::Reject;
 use super::units::without_sign;
+use super::write::{Output, Values, write};
 use crate::error::StoreError;
 use crate::layout::{RejectedMoney, Snapshot};
+use crate::schema;
 
 /// A row on its way to the rejects.
 #[derive(Debug)]
@@ -85,6 +88,32 @@ pub fn rejects(snapshot: &Snapshot) -> Result<Vec<Reject>, StoreError> {
         }
     }
     Ok(out)
+}
+
+/// Writes rejected rows of a unit: its source, account and month (or day).
+pub(crate) fn write_rejects(
+    path: &Path,
+    (source, account, month): (&str, &str, &str),
+    rejects: &[Reject],
+) -> Result<(), StoreError> {
+    let texts = |text: fn(&Reject) -> Option<&str>| Values::Texts(rejects.iter().map(text).collect());
+    let columns = schema::REJECTS.iter().map(|column| Output {
+        name: column.name,
+        kind: column.kind,
+        values: match column.name {
+            "x_Source" => Values::Constant(source),
+            "x_Account" => Values::Constant(account),
+            "x_Month" => Values::Constant(month),
+            "file" => texts(|r| Some(&r.file)),
+            "column" => texts(|r| Some(&r.column)),
+            "value" => texts(|r| Some(&r.value)),
+            "reason" => texts(|r| Some(&r.reason)),
+            "at_stake" => texts(|r| r.at_stake.as_deref()),
+            "row" => Values::Numbers(rejects.iter().map(|r| r.row as i64).collect()),
+            _ => Values::Null,
+        },
+    });
+    write(path, &columns.collect::<Vec<_>>(), rejects.len())
 }
 
 fn read(batch: &RecordBatch, out: &mut Vec<Reject>) {

@@ -45,6 +45,8 @@ pub(crate) enum Values<'a> {
     Rows(&'a Column, &'a [u32]),
     /// Sums in 10^-12.
     Sums(&'a [Option<i128>]),
+    /// Numbers in 10^-12 that nobody else holds.
+    Decimals(Vec<Option<i128>>),
     /// Counts.
     Counts(&'a [i64]),
     /// Counts that nobody else holds.
@@ -59,6 +61,7 @@ impl Output<'_> {
             Values::Texts(texts) => Arc::new(texts[from..to].iter().collect::<StringArray>()),
             Values::Rows(column, rows) => column.array(self.kind, &rows[from..to]),
             Values::Sums(sums) => money(sums[from..to].iter().copied()),
+            Values::Decimals(numbers) => money(numbers[from..to].iter().copied()),
             Values::Numbers(numbers) => Arc::new(Int64Array::from(numbers[from..to].to_vec())),
             Values::Counts(counts) => Arc::new(Int64Array::from(counts[from..to].to_vec())),
         }

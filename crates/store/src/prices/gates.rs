@@ -4,7 +4,6 @@
 
 use std::collections::BTreeMap;
 
-use lowwater_model::money::Money;
 use lowwater_model::offer::Market;
 
 use super::Price;
@@ -50,6 +49,9 @@ pub(super) fn one_price_each(prices: Vec<Price>) -> (Vec<Price>, Vec<String>) {
 /// What somebody should look at, against `before`, the last list of the same provider.
 pub(super) fn findings(prices: &[Price], before: &[Price]) -> Vec<String> {
     let by_key: BTreeMap<Key, &Price> = prices.iter().map(|p| (key(p), p)).collect();
+    if let Some(changed) = changed_unit(&by_key, before) {
+        return vec![changed];
+    }
     let mut out = told("with a number of accelerators that machines do not have", &odd_counts(prices));
     out.extend(told("dearer on spot than on demand", &dear_spot(prices, &by_key)));
     out.extend(told("priced unlike its 1-accelerator sibling, per accelerator", &uneven(prices)));
@@ -111,28 +113,41 @@ fn uneven(prices: &[Price]) -> Vec<String> {
     on_demand().filter(uneven).map(name).collect()
 }
 
-/// Changes of more than a quarter; if all prices of machines with several accelerators changed by exactly their number,
-/// the unit of the list did.
-fn changes(now: &BTreeMap<Key, &Price>, before: &[Price]) -> Vec<String> {
-    let pairs: Vec<(&Price, &Price)> = before.iter().filter_map(|old| Some((old, *now.get(&key(old))?))).collect();
-    let ratio = |old: Money, new: Money| new.estimate().amount() / old.estimate().amount();
+/// Prices of both lists: the old one and the new one.
+fn pairs<'a>(now: &BTreeMap<Key, &'a Price>, before: &'a [Price]) -> Vec<(&'a Price, &'a Price)> {
+    before.iter().filter_map(|old| Some((old, *now.get(&key(old))?))).collect()
+}
+
+fn ratio(old: &Price, new: &Price) -> f64 {
+    new.rate.estimate().amount() / old.rate.estimate().amount()
+}
+
+/// If nearly all prices of machines with several accelerators changed by exactly their number, the unit of the list did.
+fn changed_unit(now: &BTreeMap<Key, &Price>, before: &[Price]) -> Option<String> {
+    let pairs = pairs(now, before);
     let several: Vec<_> = pairs.iter().filter(|(_, new)| new.count.is_some_and(|n| n > 1.0)).collect();
     let by_count = |(old, new): &&&(&Price, &Price)| {
         let count = new.count.unwrap_or(1.0);
-        let change = ratio(old.rate, new.rate);
-        [count, 1.0 / count].iter().any(|unit| (change / unit - 1.0).abs() < 1e-3)
+        [count, 1.0 / count].iter().any(|unit| (ratio(old, new) / unit - 1.0).abs() < 1e-3)
     };
-    if !several.is_empty() && several.iter().filter(by_count).count() * 10 >= several.len() * 9 {
-        let (old, new) = several[0];
-        return vec![format!(
-            "the list changed its unit: {} went from {} to {}, by its number of accelerators, and so did the others; \
-             prices are for an hour of the whole instance",
-            name(new), old.rate, new.rate
-        )];
+    if several.iter().filter(by_count).count() * 10 < several.len() * 9 {
+        return None;
     }
-    let moved: Vec<String> = pairs
+    let (old, new) = several.first()?;
+    Some(format!(
+        "the list changed its unit: {} went from {} to {}, by its number of accelerators, and so did the others; \
+         prices are for an hour of the whole instance",
+        name(new),
+        old.rate,
+        new.rate
+    ))
+}
+
+/// Changes of more than a quarter.
+fn changes(now: &BTreeMap<Key, &Price>, before: &[Price]) -> Vec<String> {
+    let moved: Vec<String> = pairs(now, before)
         .iter()
-        .filter(|(old, new)| (ratio(old.rate, new.rate) - 1.0).abs() > CHANGE)
+        .filter(|(old, new)| (ratio(old, new) - 1.0).abs() > CHANGE)
         .map(|(old, new)| format!("{} ({} to {})", name(new), old.rate, new.rate))
         .collect();
     told("changed by more than 25 % since the last list", &moved)
@@ -140,6 +155,8 @@ fn changes(now: &BTreeMap<Key, &Price>, before: &[Price]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use lowwater_model::money::Money;
+
     use super::*;
 
     fn price(sku: &str, count: f64, market: Market, rate: &str) -> Price {
