@@ -37,6 +37,7 @@ fn formats() -> String {
     for format in FORMATS {
         let kind = match format.decode {
             Decode::Bill(_) => "bill",
+            Decode::Jobs(_) => "runs of jobs",
             Decode::Prices(_) => "prices",
             Decode::Metrics(_) => "GPU metrics",
         };

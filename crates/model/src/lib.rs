@@ -9,6 +9,7 @@ pub mod deadline;
 pub mod error;
 pub mod facts;
 pub mod id;
+pub mod job;
 pub mod known;
 pub mod money;
 pub mod offer;

@@ -263,7 +263,7 @@ impl Store {
             add(&unit.key());
             unit.inputs.iter().for_each(|i| add(i));
         }
-        for unit in self.manifest().usage.values() {
+        for unit in self.manifest().usage.values().chain(self.manifest().jobs.values()) {
             add(&unit.key());
             unit.inputs.iter().for_each(|i| add(i));
         }

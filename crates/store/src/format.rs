@@ -1,6 +1,7 @@
 //! What files look like: one file a format, one word in the list.
 
 use jiff::Timestamp;
+use lowwater_model::job::JobRun;
 use lowwater_model::money::Money;
 use lowwater_model::usage::ActivityMetric;
 
@@ -23,13 +24,15 @@ pub struct Format {
     pub decode: Decode,
 }
 
-/// How a format is read: as charges, as samples of GPU activity or as prices.
+/// How a format is read: as charges, as samples of GPU activity, as runs of jobs or as prices.
 #[derive(Clone, Copy)]
 pub enum Decode {
     /// A bill.
     Bill(fn(&mut Input, &mut dyn BillSink) -> Result<(), StoreError>),
     /// GPU metrics.
     Metrics(fn(&mut Input, &MetricsOptions, &mut dyn MetricsSink) -> Result<(), StoreError>),
+    /// Runs of jobs.
+    Jobs(fn(&mut Input, &MetricsOptions, &mut dyn JobSink) -> Result<(), StoreError>),
     /// A price list.
     Prices(fn(&mut Input, &mut dyn PriceSink) -> Result<(), StoreError>),
 }
@@ -117,6 +120,16 @@ pub struct Sample<'a> {
     pub power_w: Option<f64>,
 }
 
+/// Takes runs of jobs, in any order.
+pub trait JobSink {
+    /// One run.
+    fn run(&mut self, run: JobRun) -> Result<(), StoreError>;
+    /// A row that can't be read.
+    fn reject(&mut self, reject: Reject);
+    /// Something that a reader must know; the same text counts once.
+    fn warn(&mut self, warning: String);
+}
+
 /// Takes the lines of a price list.
 pub trait PriceSink {
     /// What one instance type costs in one place.
@@ -157,4 +170,7 @@ macro_rules! formats {
     };
 }
 
-formats! { focus, dcgm, nvidia_smi, usage_csv, skypilot }
+formats! { focus, dcgm, nvidia_smi, usage_csv, jobs, sacct, skypilot }
+
+#[cfg(test)]
+pub(crate) mod testing_jobs;

@@ -36,6 +36,9 @@ pub struct Manifest {
     pub bills: BTreeMap<String, BillUnit>,
     /// GPU metrics, by unit.
     pub usage: BTreeMap<String, UsageUnit>,
+    /// Runs of jobs, by unit.
+    #[serde(default)]
+    pub jobs: BTreeMap<String, UsageUnit>,
     /// Price lists, by unit.
     #[serde(default)]
     pub prices: BTreeMap<String, PriceUnit>,
@@ -119,14 +122,14 @@ impl BillUnit {
     }
 }
 
-/// One month of metrics of one source: newer hours are merged in.
+/// One month of metrics or of jobs of one source: newer hours and newer records of a run are merged in.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct UsageUnit {
     /// `--source` or the format.
     pub source: String,
     /// `2026-10`.
     pub month: String,
-    /// Rows kept: GPU-hours.
+    /// Rows kept: hours of GPUs, or runs of jobs.
     pub rows: u64,
     /// Lines rejected.
     pub rejects: u64,
@@ -138,7 +141,7 @@ pub struct UsageUnit {
     pub inputs: Vec<String>,
     /// What a reader must know.
     pub warnings: Vec<String>,
-    /// Files of each table (`usage`, `rejects`), relative to the store.
+    /// Files of each table (`usage` or `jobs`, and `rejects`), relative to the store.
     pub files: BTreeMap<String, Vec<String>>,
     /// When it was committed.
     pub loaded_at: Timestamp,
@@ -182,7 +185,7 @@ impl PriceUnit {
 }
 
 /// Tables that a store may hold; every file of one lies under its name.
-pub const TABLES: &[&str] = &["charges", "daily", "gpu_hours", "offers", "rejects", "usage"];
+pub const TABLES: &[&str] = &["charges", "daily", "gpu_hours", "jobs", "offers", "rejects", "usage"];
 
 const MANIFEST: &str = "manifest.json";
 const READERS: &str = "readers.lock";
@@ -262,15 +265,16 @@ impl Snapshot {
 
 impl Manifest {
     /// Files of every table of every unit, relative to the store.
-    fn all_files(&self) -> impl Iterator<Item = &String> {
+    pub(crate) fn all_files(&self) -> impl Iterator<Item = &String> {
         TABLES.iter().flat_map(|table| self.files_of(table))
     }
 
     fn files_of<'a>(&'a self, table: &str) -> impl Iterator<Item = &'a String> + use<'a> {
         let bills = self.bills.values().map(|unit| &unit.files);
         let usage = self.usage.values().map(|unit| &unit.files);
+        let jobs = self.jobs.values().map(|unit| &unit.files);
         let prices = self.prices.values().map(|unit| &unit.files);
-        let files = bills.chain(usage).chain(prices);
+        let files = bills.chain(usage).chain(jobs).chain(prices);
         let table = table.to_owned();
         files.filter_map(move |by_table| by_table.get(&table)).flatten()
     }

@@ -8,6 +8,7 @@ pub mod export;
 pub mod facts;
 pub mod format;
 pub mod input;
+pub mod jobs;
 pub mod join;
 pub mod layout;
 mod lines;

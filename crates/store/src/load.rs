@@ -35,6 +35,7 @@ use self::listing::{Listed, Listing};
 use crate::error::{InputError, StoreError};
 use crate::format::Decode;
 use crate::input::Input;
+use crate::jobs;
 use crate::layout::{Layout, RejectedMoney};
 use crate::prices::{self, PriceFile};
 use crate::usage::{self, MetricsFile};
@@ -91,7 +92,7 @@ pub struct LoadReport {
 /// What a load did to one unit.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct UnitReport {
-    /// `bill`, `usage` or `prices`.
+    /// `bill`, `usage`, `jobs` or `prices`.
     pub kind: &'static str,
     /// Source.
     pub source: String,
@@ -214,6 +215,12 @@ fn load_within(
             let told = |unit: &mut UnitReport| unit.warnings.extend(listing.warnings.iter().cloned());
             reports.iter_mut().for_each(told);
         }
+        units.extend(reports);
+        changed |= any;
+    }
+    if !listing.jobs.is_empty() {
+        let files = listing.jobs.iter().map(metrics_file).collect();
+        let (reports, any) = jobs::ingest(files, request, &mut transaction, progress)?;
         units.extend(reports);
         changed |= any;
     }

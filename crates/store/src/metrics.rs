@@ -183,6 +183,12 @@ impl Clock {
         Ok(at)
     }
 
+    /// An instant from text that has nothing to do with the one before: an hour that comes twice is its first coming.
+    pub(crate) fn read_alone(&mut self, text: &str) -> Result<Timestamp, ClockError> {
+        self.last = Timestamp::MIN;
+        self.read(text)
+    }
+
     fn resolve(&mut self, local: DateTime) -> Result<Timestamp, ClockError> {
         let zone = self.zone.as_ref().ok_or(ClockError::NoZone)?;
         let ambiguous = zone.to_ambiguous_timestamp(local);

@@ -231,6 +231,28 @@ pub const GPU_HOURS: &[Column] = &[
     int("x_Rows"),
 ];
 
+/// Runs of jobs.
+pub const JOBS: &[Column] = &[
+    text("x_Source"),
+    text("x_Month"),
+    text("x_Job"),
+    text("x_Workload"),
+    time("x_Submitted"),
+    time("x_Start"),
+    // Null = it runs.
+    time("x_End"),
+    text("x_Sku"),
+    number("x_Count"),
+    // Accelerators in all.
+    number("x_Gpus"),
+    text("RegionId"),
+    text("x_Market"),
+    text("x_ExitState"),
+    int("x_Checkpoints"),
+    time("x_LastCheckpoint"),
+    int("x_Restarts"),
+];
+
 /// Prices of loaded price lists: for an hour of the whole instance.
 pub const OFFERS: &[Column] = &[
     text("x_Source"),
@@ -328,6 +350,11 @@ pub fn gpu_hours() -> SchemaRef {
 /// Rows that were not kept.
 pub fn rejects() -> SchemaRef {
     Arc::new(Schema::new(REJECTS.iter().map(field).collect::<Vec<_>>()))
+}
+
+/// Runs of jobs.
+pub fn jobs() -> SchemaRef {
+    Arc::new(Schema::new(JOBS.iter().map(field).collect::<Vec<_>>()))
 }
 
 /// Prices of loaded lists.

@@ -46,7 +46,7 @@ impl Store {
     pub fn open_with(dir: &Path, config: Config) -> Result<Self, StoreError> {
         let store = Self::open_even_empty(dir, config)?;
         let manifest = store.manifest();
-        if manifest.bills.is_empty() && manifest.usage.is_empty() && manifest.prices.is_empty() {
+        if manifest.all_files().next().is_none() {
             return Err(StoreError::Refused {
                 what: format!("nothing is loaded in {}", dir.display()),
                 hint: "load a bill first: `lowwater load PATH`; or look at a sample organisation: `lowwater demo`"
@@ -192,6 +192,7 @@ impl Store {
         session.register_files("charges", schema::charges(extra), &self.snapshot.files("charges"))?;
         session.register_files("daily", schema::daily(), &self.snapshot.files("daily"))?;
         session.register_files("gpu_hours", schema::gpu_hours(), &self.snapshot.files("gpu_hours"))?;
+        session.register_files("jobs", schema::jobs(), &self.snapshot.files("jobs"))?;
         session.register_files("offers", schema::offers(), &self.snapshot.files("offers"))?;
         session.register_files("usage", schema::usage(), &self.snapshot.files("usage"))
     }

@@ -26,6 +26,7 @@ pub(crate) struct Listed {
 pub(crate) struct Listing {
     pub(crate) bills: Vec<Listed>,
     pub(crate) metrics: Vec<Listed>,
+    pub(crate) jobs: Vec<Listed>,
     pub(crate) prices: Vec<Listed>,
     /// Files in directories that are left out, and why.
     pub(crate) warnings: BTreeSet<String>,
@@ -57,10 +58,11 @@ impl Listing {
             match listed.format.decode {
                 Decode::Bill(_) => listing.bills.push(listed),
                 Decode::Metrics(_) => listing.metrics.push(listed),
+                Decode::Jobs(_) => listing.jobs.push(listed),
                 Decode::Prices(_) => listing.prices.push(listed),
             }
         }
-        if listing.bills.is_empty() && listing.metrics.is_empty() && listing.prices.is_empty() {
+        if listing.is_empty() {
             let paths: Vec<String> = request.paths.iter().map(|p| p.display().to_string()).collect();
             let mut what = "no file that a format reads".to_owned();
             for warning in listing.warnings.iter().take(SHOWN) {
@@ -69,6 +71,10 @@ impl Listing {
             return Err(InputError::new(paths.join(", "), what).hint(LOOKED_FOR).into());
         }
         Ok(listing)
+    }
+
+    fn is_empty(&self) -> bool {
+        [&self.bills, &self.metrics, &self.jobs, &self.prices].iter().all(|files| files.is_empty())
     }
 
     fn recognise(&mut self, file: &Found, request: &LoadRequest) -> Result<Option<Listed>, StoreError> {

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use datafusion::arrow::array::{ArrayRef, Int64Array, StringArray, new_null_array};
+use datafusion::arrow::array::{ArrayRef, Int64Array, StringArray, TimestampMicrosecondArray, new_null_array};
 use datafusion::arrow::datatypes::{Field, Schema};
 use datafusion::parquet::arrow::ArrowWriter;
 use datafusion::parquet::arrow::arrow_writer::{
@@ -51,6 +51,8 @@ pub(crate) enum Values<'a> {
     Counts(&'a [i64]),
     /// Counts that nobody else holds.
     Numbers(Vec<i64>),
+    /// Counts and flags, or instants in microseconds, some unknown.
+    Integers(Vec<Option<i64>>),
 }
 
 impl Output<'_> {
@@ -63,6 +65,7 @@ impl Output<'_> {
             Values::Sums(sums) => money(sums[from..to].iter().copied()),
             Values::Decimals(numbers) => money(numbers[from..to].iter().copied()),
             Values::Numbers(numbers) => Arc::new(Int64Array::from(numbers[from..to].to_vec())),
+            Values::Integers(numbers) => integers(self.kind, &numbers[from..to]),
             Values::Counts(counts) => Arc::new(Int64Array::from(counts[from..to].to_vec())),
         }
     }
@@ -76,6 +79,13 @@ impl Output<'_> {
             }
         }
         writer.close().map_err(parquet(path))
+    }
+}
+
+fn integers(kind: Kind, numbers: &[Option<i64>]) -> ArrayRef {
+    match kind {
+        Kind::Time => Arc::new(TimestampMicrosecondArray::from(numbers.to_vec()).with_timezone("UTC")),
+        _ => Arc::new(Int64Array::from(numbers.to_vec())),
     }
 }
 
