@@ -46,6 +46,7 @@ commands! {
     explain::Explain,
     offers::Offers,
     rejects::Rejects,
+    tags::Tags,
     doctor::Doctor,
     policy::Policy,
     completions::Completions,

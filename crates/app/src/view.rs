@@ -16,3 +16,4 @@ pub mod resource;
 #[cfg(test)]
 pub mod sample;
 pub mod step;
+pub mod tags;

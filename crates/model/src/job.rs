@@ -148,10 +148,23 @@ mod tests {
         };
         let now = at("2026-10-01T02:30:00Z").unwrap();
         assert_eq!((run.gpu_hours(now), run.queue_wait_hours()), (Some(16.0), Some(0.5)));
-        let ended = JobRun { end: at("2026-10-01T01:00:00Z"), ..run.clone() };
+        let ended = JobRun {
+            end: at("2026-10-01T01:00:00Z"),
+            ..run.clone()
+        };
         assert_eq!(ended.gpu_hours(now), Some(4.0));
-        assert_eq!(JobRun { gpus: None, ..run.clone() }.gpu_hours(now), None);
-        let early = JobRun { submitted: at("2026-10-01T01:00:00Z"), ..run };
+        assert_eq!(
+            JobRun {
+                gpus: None,
+                ..run.clone()
+            }
+            .gpu_hours(now),
+            None
+        );
+        let early = JobRun {
+            submitted: at("2026-10-01T01:00:00Z"),
+            ..run
+        };
         assert_eq!(early.queue_wait_hours(), None, "a clock that went back says nothing");
     }
 }

@@ -134,6 +134,14 @@ pub const SECTIONS: &[Section] = &[
         ],
     },
     Section {
+        name: "tags",
+        keys: &[key(
+            "target_share",
+            Float(0.9),
+            "Share of the taggable cost that should carry each required key; `lowwater tags` names the fewest resources to tag until it does. Nine tenths: the last tenth costs most of the work and moves few decisions.",
+        )],
+    },
+    Section {
         name: "usage",
         keys: &[
             key(

@@ -176,12 +176,7 @@ impl Store {
 
     /// Rates observed in the bill, the owner's offers, loaded price lists as far as they are of hardware that the bill holds, the
     /// built-in table. An offer in another currency is left out: unknown.
-    fn price_book(
-        &self,
-        until: Timestamp,
-        metric: CostMetric,
-        bought: &Bought,
-    ) -> Result<PriceBook, StoreError> {
+    fn price_book(&self, until: Timestamp, metric: CostMetric, bought: &Bought) -> Result<PriceBook, StoreError> {
         let listed = self.listed_offers(jiff::tz::TimeZone::UTC.to_datetime(until).date())?;
         let listed = listed.into_iter().filter(|offer| bought.is_like(offer)).collect();
         let currency = self.currency();
@@ -200,7 +195,12 @@ impl Store {
 
     /// What owners and lists say, and the built-in table.
     fn written_offers(&self, listed: Vec<Offer>) -> impl Iterator<Item = Offer> {
-        self.config().offers.iter().cloned().chain(listed).chain(builtin_offers())
+        self.config()
+            .offers
+            .iter()
+            .cloned()
+            .chain(listed)
+            .chain(builtin_offers())
     }
 
     /// Rates observed in the bill, in the thirty days before an instant.

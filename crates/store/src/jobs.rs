@@ -75,7 +75,9 @@ pub(crate) fn ingest(
     let mut reports = Vec::new();
     let mut changed = false;
     for (source, files) in by_source {
-        let known: BTreeSet<String> = units_of(transaction, &source).flat_map(|unit| unit.inputs.clone()).collect();
+        let known: BTreeSet<String> = units_of(transaction, &source)
+            .flat_map(|unit| unit.inputs.clone())
+            .collect();
         let (old, new): (Vec<_>, Vec<_>) = files.into_iter().partition(|file| known.contains(&file.sha256));
         if new.is_empty() {
             let holds = |unit: &&UsageUnit| old.iter().any(|file| unit.inputs.contains(&file.sha256));
@@ -90,7 +92,11 @@ pub(crate) fn ingest(
 }
 
 fn units_of<'a>(transaction: &'a Transaction, source: &'a str) -> impl Iterator<Item = &'a UsageUnit> {
-    transaction.manifest.jobs.values().filter(move |unit| unit.source == source)
+    transaction
+        .manifest
+        .jobs
+        .values()
+        .filter(move |unit| unit.source == source)
 }
 
 fn decode(files: &[MetricsFile], request: &LoadRequest, progress: &dyn Progress) -> Result<Taken, StoreError> {
@@ -114,7 +120,10 @@ fn decode(files: &[MetricsFile], request: &LoadRequest, progress: &dyn Progress)
     if taken.runs.is_empty() {
         let names: Vec<String> = files.iter().map(|file| file.path.display().to_string()).collect();
         let what = match taken.rejects.first() {
-            Some(reject) => format!("holds no run of a job that can be taken; the first row: {}", reject.line()),
+            Some(reject) => format!(
+                "holds no run of a job that can be taken; the first row: {}",
+                reject.line()
+            ),
             None => "holds no run of a job".into(),
         };
         let hint = "a run has at least a job and a start";
@@ -190,9 +199,15 @@ fn fill(unit: &mut UsageUnit, runs: &BTreeMap<Key, JobRun>, transaction: &mut Tr
     let staged = transaction.stage("jobs", &[("source", &unit.source), ("month", &unit.month)])?;
     let runs: Vec<&JobRun> = runs.values().collect();
     write(&staged.path, &columns(unit, &runs), runs.len())?;
-    let starts = runs.iter().filter_map(|run| run.start.or(run.submitted)).map(Timestamp::as_second);
+    let starts = runs
+        .iter()
+        .filter_map(|run| run.start.or(run.submitted))
+        .map(Timestamp::as_second);
     unit.first = starts.min().unwrap_or(0);
-    let ends = runs.iter().filter_map(|run| run.end.or(run.start).or(run.submitted)).map(Timestamp::as_second);
+    let ends = runs
+        .iter()
+        .filter_map(|run| run.end.or(run.start).or(run.submitted))
+        .map(Timestamp::as_second);
     unit.last = ends.max().unwrap_or(0);
     unit.rows = runs.len() as u64;
     unit.files.insert("jobs".into(), vec![staged.name]);
@@ -202,7 +217,11 @@ fn fill(unit: &mut UsageUnit, runs: &BTreeMap<Key, JobRun>, transaction: &mut Tr
 fn columns<'a>(unit: &'a UsageUnit, runs: &[&'a JobRun]) -> Vec<Output<'a>> {
     let texts = |text: fn(&JobRun) -> Option<&str>| Values::Texts(runs.iter().map(|run| text(run)).collect());
     let times = |time: fn(&JobRun) -> Option<Timestamp>| {
-        Values::Integers(runs.iter().map(|run| time(run).map(Timestamp::as_microsecond)).collect())
+        Values::Integers(
+            runs.iter()
+                .map(|run| time(run).map(Timestamp::as_microsecond))
+                .collect(),
+        )
     };
     let counts = |count: fn(&JobRun) -> Option<u32>| {
         Values::Integers(runs.iter().map(|run| count(run).map(i64::from)).collect())
@@ -280,7 +299,9 @@ impl Store {
         if self.manifest().jobs.is_empty() {
             return Ok(Vec::new());
         }
-        let rows = self.session()?.query("SELECT * FROM jobs ORDER BY x_Job, x_Start, x_Submitted")?;
+        let rows = self
+            .session()?
+            .query("SELECT * FROM jobs ORDER BY x_Job, x_Start, x_Submitted")?;
         let known = |run: &JobRun| run.start.or(run.submitted).is_some_and(|at| at < until);
         Ok(rows.iter().filter_map(run).filter(known).collect())
     }

@@ -23,6 +23,7 @@ pub mod session;
 pub mod sku;
 pub mod spelling;
 pub mod store;
+pub mod tagging;
 pub mod tags;
 pub mod usage;
 pub mod views;

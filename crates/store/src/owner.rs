@@ -84,6 +84,14 @@ impl<'a> Owners<'a> {
             .any(|required| !has(self.keys.group(required)))
     }
 
+    /// Each required key with the folded tag keys that satisfy it.
+    pub fn required_keys(&self) -> Vec<(String, Vec<String>)> {
+        let required = self.keys.required.iter();
+        required
+            .map(|key| (key.clone(), self.keys.group(key).to_vec()))
+            .collect()
+    }
+
     /// The owner of a resource, with the rules that apply to it and where each came from.
     pub fn of(&self, traits: &Traits) -> Owner {
         let found = self.workloads.of(traits);

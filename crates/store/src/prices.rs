@@ -113,7 +113,12 @@ fn unit(file: &PriceFile, request: &LoadRequest) -> Result<PriceUnit, StoreError
         Some(at) => (at, None),
         None => {
             let at = written_at(&file.path)?;
-            (at, Some(format!("{name}: prices are taken as of the day on which the file was written; `--at` names another")))
+            (
+                at,
+                Some(format!(
+                    "{name}: prices are taken as of the day on which the file was written; `--at` names another"
+                )),
+            )
         }
     };
     Ok(PriceUnit {
@@ -133,14 +138,23 @@ fn unit(file: &PriceFile, request: &LoadRequest) -> Result<PriceUnit, StoreError
 fn provider_of(path: &Path) -> Option<String> {
     let path = std::path::absolute(path).ok()?;
     let name = path.parent()?.file_name()?.to_str()?.to_lowercase();
-    let above = path.parent()?.parent()?.file_name().and_then(|n| n.to_str()).unwrap_or_default();
-    let is_version = above.strip_prefix('v').is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()));
+    let above = path
+        .parent()?
+        .parent()?
+        .file_name()
+        .and_then(|n| n.to_str())
+        .unwrap_or_default();
+    let is_version = above
+        .strip_prefix('v')
+        .is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()));
     let is_cloud = CLOUDS.iter().any(|cloud| cloud.names.contains(&name.as_str()));
     (is_version || is_cloud).then_some(name)
 }
 
 fn written_at(path: &Path) -> Result<Timestamp, StoreError> {
-    let written = std::fs::metadata(path).and_then(|m| m.modified()).map_err(StoreError::io(path))?;
+    let written = std::fs::metadata(path)
+        .and_then(|m| m.modified())
+        .map_err(StoreError::io(path))?;
     Timestamp::try_from(written).map_err(|e| InputError::new(path.display().to_string(), e.to_string()).into())
 }
 
@@ -182,7 +196,11 @@ fn fill(unit: &mut PriceUnit, decoded: &Decoded, transaction: &mut Transaction) 
     unit.warnings.extend(doubled);
     unit.warnings.extend(gates::findings(&prices, &before));
     let as_of = unit.as_of.to_string();
-    let place = [("source", unit.source.as_str()), ("cloud", unit.cloud.as_str()), ("day", as_of.as_str())];
+    let place = [
+        ("source", unit.source.as_str()),
+        ("cloud", unit.cloud.as_str()),
+        ("day", as_of.as_str()),
+    ];
     let staged = transaction.stage("offers", &place)?;
     write(&staged.path, &columns(unit, &as_of, &prices), prices.len())?;
     unit.files.insert("offers".into(), vec![staged.name]);
@@ -206,12 +224,21 @@ fn columns<'a>(unit: &'a PriceUnit, as_of: &'a str, prices: &'a [Price]) -> Vec<
         "x_Market" => texts(|p| p.market.as_str()),
         "ListUnitPrice" => Values::Decimals(prices.iter().map(|p| Some(p.rate.units())).collect()),
         // not money: a count of accelerators
-        "x_GpuCount" => Values::Decimals(prices.iter().map(|p| p.count.map(|n| (n * 1e6).round() as i128 * 1_000_000)).collect()),
+        "x_GpuCount" => Values::Decimals(
+            prices
+                .iter()
+                .map(|p| p.count.map(|n| (n * 1e6).round() as i128 * 1_000_000))
+                .collect(),
+        ),
         "BillingCurrency" => Values::Constant(CURRENCY),
         "x_AsOf" => Values::Constant(as_of),
         _ => Values::Null,
     };
-    let column = |c: &schema::Column| Output { name: c.name, kind: c.kind, values: values(c.name) };
+    let column = |c: &schema::Column| Output {
+        name: c.name,
+        kind: c.kind,
+        values: values(c.name),
+    };
     schema::OFFERS.iter().map(column).collect()
 }
 
@@ -222,7 +249,13 @@ fn before(unit: &PriceUnit, transaction: &Transaction) -> Result<Vec<Price>, Sto
         .filter(|u| u.source == unit.source && u.cloud == unit.cloud && u.as_of < unit.as_of)
         .max_by_key(|u| u.as_of);
     let Some(older) = older else { return Ok(Vec::new()) };
-    let files: Vec<PathBuf> = older.files.get("offers").into_iter().flatten().map(|name| transaction.path(name)).collect();
+    let files: Vec<PathBuf> = older
+        .files
+        .get("offers")
+        .into_iter()
+        .flatten()
+        .map(|name| transaction.path(name))
+        .collect();
     let session = Session::new()?;
     session.register_files("offers", schema::offers(), &files)?;
     let rows = session.query("SELECT * FROM offers")?;
@@ -260,17 +293,22 @@ impl Store {
         if self.manifest().prices.is_empty() {
             return Ok(Vec::new());
         }
-        let rows = self.session()?.query(&format!("SELECT * FROM offers WHERE x_AsOf <= '{day}'"))?;
+        let rows = self
+            .session()?
+            .query(&format!("SELECT * FROM offers WHERE x_AsOf <= '{day}'"))?;
         Ok(rows.iter().filter_map(offer).collect())
     }
 }
 
 fn offer(row: Row<'_>) -> Option<Offer> {
     let price = stored_price(row)?;
-    let holds = price.count.filter(|_| !price.accelerator.is_empty()).map(|count| Holds {
-        accelerator: price.accelerator.as_str().into(),
-        count,
-    });
+    let holds = price
+        .count
+        .filter(|_| !price.accelerator.is_empty())
+        .map(|count| Holds {
+            accelerator: price.accelerator.as_str().into(),
+            count,
+        });
     Some(Offer {
         cloud: row.text("x_Cloud")?.into(),
         region: price.region.as_str().into(),

@@ -23,7 +23,11 @@ impl Reader<'_> {
     fn value(&mut self) -> Option<Value> {
         self.rest = self.rest.trim_start();
         match self.rest.chars().next()? {
-            '{' => self.nested(|reader| reader.list('{', '}', Self::entry).map(|e| Value::Object(Map::from_iter(e)))),
+            '{' => self.nested(|reader| {
+                reader
+                    .list('{', '}', Self::entry)
+                    .map(|e| Value::Object(Map::from_iter(e)))
+            }),
             '[' => self.nested(|reader| reader.list('[', ']', Self::value).map(Value::Array)),
             '(' => self.nested(|reader| reader.list('(', ')', Self::value).map(Value::Array)),
             '\'' | '"' => self.text().map(Value::String),
@@ -123,16 +127,31 @@ mod tests {
 
     #[test]
     fn what_catalogues_write() {
-        let text = "{'Gpus': [{'Name': 'A100', 'Count': 8.0, 'Shared': False, 'Note': None,}], 'TotalGpuMemoryInMiB': 327680}";
+        let text =
+            "{'Gpus': [{'Name': 'A100', 'Count': 8.0, 'Shared': False, 'Note': None,}], 'TotalGpuMemoryInMiB': 327680}";
         let want = json!({"Gpus": [{"Name": "A100", "Count": 8.0, "Shared": false, "Note": null}], "TotalGpuMemoryInMiB": 327_680});
         assert_eq!(literal(text), Some(want));
-        assert_eq!(literal(r#"("it's", 'a \'b\'', -1.5e3)"#), Some(json!(["it's", "a 'b'", -1500.0])));
+        assert_eq!(
+            literal(r#"("it's", 'a \'b\'', -1.5e3)"#),
+            Some(json!(["it's", "a 'b'", -1500.0]))
+        );
         assert_eq!(literal("{}"), Some(json!({})));
     }
 
     #[test]
     fn what_is_no_literal() {
-        for text in ["", "{", "{'a'}", "{'a': }", "[1 2]", "'open", "nan", "__import__('os')", "[1] x", "{'a': 1"] {
+        for text in [
+            "",
+            "{",
+            "{'a'}",
+            "{'a': }",
+            "[1 2]",
+            "'open",
+            "nan",
+            "__import__('os')",
+            "[1] x",
+            "{'a': 1",
+        ] {
             assert_eq!(literal(text), None, "{text}");
         }
         assert_eq!(literal(&"[".repeat(100_000)), None);

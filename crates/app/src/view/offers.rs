@@ -84,7 +84,9 @@ impl Search {
         let holds = offer.holds();
         let of = |name: &String| {
             matches(Some(name), offer.sku.as_str())
-                || holds.as_ref().is_some_and(|h| is_of(h.accelerator.as_str(), &name.to_lowercase()))
+                || holds
+                    .as_ref()
+                    .is_some_and(|h| is_of(h.accelerator.as_str(), &name.to_lowercase()))
         };
         self.what.as_ref().is_none_or(of)
             && (offer.region.as_str().is_empty() || matches(self.region.as_ref(), offer.region.as_str()))
@@ -135,7 +137,13 @@ impl Offers {
         let mut best: BTreeMap<(&str, &str, &str, String, Market), &Offer> = BTreeMap::new();
         for offer in book.0.iter().filter(|o| o.as_of <= day && search.finds(o)) {
             let sku = offer.sku.as_str().to_lowercase();
-            let key = (offer.cloud.as_str(), offer.region.as_str(), offer.zone.as_str(), sku, offer.market);
+            let key = (
+                offer.cloud.as_str(),
+                offer.region.as_str(),
+                offer.zone.as_str(),
+                sku,
+                offer.market,
+            );
             let rank = |o: &Offer| (o.basis, std::cmp::Reverse(o.as_of));
             let slot = best.entry(key).or_insert(offer);
             if rank(offer) < rank(slot) {
@@ -145,7 +153,10 @@ impl Offers {
         let mut rows: Vec<Row> = best.into_values().map(|offer| Row::new(offer, day)).collect();
         let price = |row: &Row| row.price_per_accelerator_hour.unwrap_or(f64::INFINITY);
         rows.sort_by(|a, b| price(a).total_cmp(&price(b)));
-        Self { rows, most: if all { usize::MAX } else { MOST } }
+        Self {
+            rows,
+            most: if all { usize::MAX } else { MOST },
+        }
     }
 
     fn headline(&self) -> String {
@@ -156,7 +167,10 @@ impl Offers {
                 .into();
         }
         let old = self.rows.iter().filter(|r| r.age_days > OLD_DAYS).count();
-        format!("{}, the cheapest accelerator-hour first; {old} older than {OLD_DAYS} days.", plural(count, "offer"))
+        format!(
+            "{}, the cheapest accelerator-hour first; {old} older than {OLD_DAYS} days.",
+            plural(count, "offer")
+        )
     }
 }
 
@@ -181,7 +195,8 @@ impl View for Offers {
                 row.place(),
                 row.market.to_string(),
                 format!("{:.4}", row.price_per_hour),
-                row.price_per_accelerator_hour.map_or_else(|| "unknown".into(), |p| format!("{p:.4}")),
+                row.price_per_accelerator_hour
+                    .map_or_else(|| "unknown".into(), |p| format!("{p:.4}")),
                 row.currency.clone(),
                 row.basis.to_string(),
                 row.age_days.to_string(),
@@ -209,17 +224,30 @@ mod tests {
     use crate::screen::Paint;
 
     fn found(search: &Search) -> Offers {
-        Offers::new(&PriceBook(builtin_offers()), search, "2026-12-01".parse().unwrap(), false)
+        Offers::new(
+            &PriceBook(builtin_offers()),
+            search,
+            "2026-12-01".parse().unwrap(),
+            false,
+        )
     }
 
     fn what(name: &str) -> Search {
-        Search { what: Some(name.into()), ..Search::default() }
+        Search {
+            what: Some(name.into()),
+            ..Search::default()
+        }
     }
 
     #[test]
     fn by_accelerator_or_instance_type_in_any_case() {
         let rows = found(&what("a100")).rows;
-        assert!(!rows.is_empty() && rows.iter().all(|r| r.accelerator.as_deref().unwrap().starts_with("A100-")));
+        assert!(
+            !rows.is_empty()
+                && rows
+                    .iter()
+                    .all(|r| r.accelerator.as_deref().unwrap().starts_with("A100-"))
+        );
         let p5 = found(&what("P5.48XLARGE")).rows;
         assert!(!p5.is_empty() && p5.iter().all(|r| r.sku == "p5.48xlarge" && r.count == Some(8.0)));
         assert!(found(&what("h10")).rows.is_empty(), "no half of a name");
@@ -229,22 +257,49 @@ mod tests {
 
     #[test]
     fn filters_and_the_best_evidence() {
-        let us = found(&Search { region: Some("US-*".into()), provider: Some("Amazon".into()), ..what("h100") });
-        assert!(!us.rows.is_empty() && us.rows.iter().all(|r| r.provider == "aws" && r.region.starts_with("us-")));
-        assert!(found(&Search { count: Some(3.0), ..what("h100") }).rows.is_empty());
+        let us = found(&Search {
+            region: Some("US-*".into()),
+            provider: Some("Amazon".into()),
+            ..what("h100")
+        });
+        assert!(
+            !us.rows.is_empty()
+                && us
+                    .rows
+                    .iter()
+                    .all(|r| r.provider == "aws" && r.region.starts_with("us-"))
+        );
+        assert!(
+            found(&Search {
+                count: Some(3.0),
+                ..what("h100")
+            })
+            .rows
+            .is_empty()
+        );
         let mut offers = builtin_offers();
         let mut seen = offers.iter().find(|o| o.sku.as_str() == "p5.48xlarge").unwrap().clone();
         (seen.basis, seen.rate) = (PriceBasis::Observed, HourlyRate(40.0));
         offers.push(seen.clone());
-        let search = Search { region: Some(seen.region.to_string()), market: Some(seen.market), ..what("p5.48xlarge") };
+        let search = Search {
+            region: Some(seen.region.to_string()),
+            market: Some(seen.market),
+            ..what("p5.48xlarge")
+        };
         let view = Offers::new(&PriceBook(offers), &search, "2026-12-01".parse().unwrap(), false);
         assert_eq!(view.rows.len(), 1);
-        assert_eq!((view.rows[0].price_per_hour, view.rows[0].price_per_accelerator_hour), (40.0, Some(5.0)));
+        assert_eq!(
+            (view.rows[0].price_per_hour, view.rows[0].price_per_accelerator_hour),
+            (40.0, Some(5.0))
+        );
     }
 
     #[test]
     fn nothing_found_says_what_to_do() {
         let text = found(&what("x9")).screen().render(100, Paint::new(false));
-        assert!(text.starts_with("No known offer matches.") && text.contains("offers.csv"), "{text}");
+        assert!(
+            text.starts_with("No known offer matches.") && text.contains("offers.csv"),
+            "{text}"
+        );
     }
 }

@@ -37,7 +37,8 @@ impl Lab {
     }
 }
 
-const HEADER: &str = "job,workload,start,end,sku,count,region,market,exit_state,checkpoints,last_checkpoint,submitted\n";
+const HEADER: &str =
+    "job,workload,start,end,sku,count,region,market,exit_state,checkpoints,last_checkpoint,submitted\n";
 
 #[test]
 fn what_is_read_comes_back() {
@@ -47,14 +48,31 @@ fn what_is_read_comes_back() {
          b,,2026-11-01T00:00:00Z,,,,,,,,,\n"
     );
     let report = lab.load("jobs.csv", &text).unwrap();
-    let months: Vec<_> = report.units.iter().map(|u| (u.kind, u.month.as_str(), u.rows)).collect();
+    let months: Vec<_> = report
+        .units
+        .iter()
+        .map(|u| (u.kind, u.month.as_str(), u.rows))
+        .collect();
     assert_eq!(months, [("jobs", "2026-10", 1), ("jobs", "2026-11", 1)]);
     let jobs = lab.jobs("2027-01-01T00:00:00Z");
     let first = &jobs[0];
-    assert_eq!((first.gpus, first.count, first.market), (Some(4.0), Some(0.5), Some(Market::Spot)));
-    assert_eq!((first.exit, first.checkpoints, first.queue_wait_hours()), (ExitState::Preempted, Some(4), Some(0.5)));
-    assert_eq!((jobs[1].exit, jobs[1].end, jobs[1].gpus), (ExitState::Running, None, None));
-    assert_eq!(lab.jobs("2026-10-15T00:00:00Z").len(), 1, "nothing after the instant is known");
+    assert_eq!(
+        (first.gpus, first.count, first.market),
+        (Some(4.0), Some(0.5), Some(Market::Spot))
+    );
+    assert_eq!(
+        (first.exit, first.checkpoints, first.queue_wait_hours()),
+        (ExitState::Preempted, Some(4), Some(0.5))
+    );
+    assert_eq!(
+        (jobs[1].exit, jobs[1].end, jobs[1].gpus),
+        (ExitState::Running, None, None)
+    );
+    assert_eq!(
+        lab.jobs("2026-10-15T00:00:00Z").len(),
+        1,
+        "nothing after the instant is known"
+    );
 }
 
 #[test]
@@ -79,8 +97,13 @@ fn bad_rows_are_kept_aside_and_a_file_without_a_run_is_refused() {
     assert_eq!((report.units[0].rows, report.units[0].rejects), (1, 1));
     let rejects = Store::open(&lab.data(), &[]).unwrap().rejects().unwrap();
     assert_eq!((rejects[0].row, rejects[0].column.as_str()), (2, "job"));
-    let error = lab.load("bad.csv", &format!("{HEADER},w,2026-10-01T00:00:00Z,,,,,,,,,\n")).unwrap_err();
-    assert!(error.contains("no run of a job that can be taken") && error.contains("hint:"), "{error}");
+    let error = lab
+        .load("bad.csv", &format!("{HEADER},w,2026-10-01T00:00:00Z,,,,,,,,,\n"))
+        .unwrap_err();
+    assert!(
+        error.contains("no run of a job that can be taken") && error.contains("hint:"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -89,5 +112,8 @@ fn accounting_of_slurm_is_known_by_its_header() {
     let text = "JobID|JobName|State|Submit|Start|End|AllocTRES\n7|x|COMPLETED|2026-10-01T00:00:00|2026-10-01T01:00:00|2026-10-01T02:00:00|gres/gpu=4\n";
     let report = lab.load("sacct.txt", text).unwrap();
     assert_eq!((report.units[0].source.as_str(), report.units[0].rows), ("sacct", 1));
-    assert_eq!(lab.jobs("2027-01-01T00:00:00Z")[0].gpu_hours(Timestamp::UNIX_EPOCH), Some(4.0));
+    assert_eq!(
+        lab.jobs("2027-01-01T00:00:00Z")[0].gpu_hours(Timestamp::UNIX_EPOCH),
+        Some(4.0)
+    );
 }

@@ -74,7 +74,9 @@ impl Listing {
     }
 
     fn is_empty(&self) -> bool {
-        [&self.bills, &self.metrics, &self.jobs, &self.prices].iter().all(|files| files.is_empty())
+        [&self.bills, &self.metrics, &self.jobs, &self.prices]
+            .iter()
+            .all(|files| files.is_empty())
     }
 
     fn recognise(&mut self, file: &Found, request: &LoadRequest) -> Result<Option<Listed>, StoreError> {

@@ -21,11 +21,20 @@ const NAMED: usize = 3;
 type Key = (String, String, String, Market);
 
 fn key(price: &Price) -> Key {
-    (price.sku.clone(), price.region.clone(), price.zone.clone(), price.market)
+    (
+        price.sku.clone(),
+        price.region.clone(),
+        price.zone.clone(),
+        price.market,
+    )
 }
 
 fn name(price: &Price) -> String {
-    let place = if price.zone.is_empty() { &price.region } else { &price.zone };
+    let place = if price.zone.is_empty() {
+        &price.region
+    } else {
+        &price.zone
+    };
     format!("{} {} in {place}", price.sku, price.market)
 }
 
@@ -52,9 +61,15 @@ pub(super) fn findings(prices: &[Price], before: &[Price]) -> Vec<String> {
     if let Some(changed) = changed_unit(&by_key, before) {
         return vec![changed];
     }
-    let mut out = told("with a number of accelerators that machines do not have", &odd_counts(prices));
+    let mut out = told(
+        "with a number of accelerators that machines do not have",
+        &odd_counts(prices),
+    );
     out.extend(told("dearer on spot than on demand", &dear_spot(prices, &by_key)));
-    out.extend(told("priced unlike its 1-accelerator sibling, per accelerator", &uneven(prices)));
+    out.extend(told(
+        "priced unlike its 1-accelerator sibling, per accelerator",
+        &uneven(prices),
+    ));
     out.extend(changes(&by_key, before));
     out
 }
@@ -70,9 +85,15 @@ fn told(what: &str, names: &[String]) -> Vec<String> {
 }
 
 fn odd_counts(prices: &[Price]) -> Vec<String> {
-    let odd = |p: &&Price| p.count.is_some_and(|n| n > 1.0 && !COUNTS.contains(&n) && !p.sku.starts_with("tpu-"));
+    let odd = |p: &&Price| {
+        p.count
+            .is_some_and(|n| n > 1.0 && !COUNTS.contains(&n) && !p.sku.starts_with("tpu-"))
+    };
     let on_demand = prices.iter().filter(|p| p.market == Market::OnDemand);
-    on_demand.filter(odd).map(|p| format!("{} ({})", name(p), p.count.unwrap_or_default())).collect()
+    on_demand
+        .filter(odd)
+        .map(|p| format!("{} ({})", name(p), p.count.unwrap_or_default()))
+        .collect()
 }
 
 fn dear_spot(prices: &[Price], by_key: &BTreeMap<Key, &Price>) -> Vec<String> {
@@ -115,7 +136,10 @@ fn uneven(prices: &[Price]) -> Vec<String> {
 
 /// Prices of both lists: the old one and the new one.
 fn pairs<'a>(now: &BTreeMap<Key, &'a Price>, before: &'a [Price]) -> Vec<(&'a Price, &'a Price)> {
-    before.iter().filter_map(|old| Some((old, *now.get(&key(old))?))).collect()
+    before
+        .iter()
+        .filter_map(|old| Some((old, *now.get(&key(old))?)))
+        .collect()
 }
 
 fn ratio(old: &Price, new: &Price) -> f64 {
@@ -125,10 +149,15 @@ fn ratio(old: &Price, new: &Price) -> f64 {
 /// If nearly all prices of machines with several accelerators changed by exactly their number, the unit of the list did.
 fn changed_unit(now: &BTreeMap<Key, &Price>, before: &[Price]) -> Option<String> {
     let pairs = pairs(now, before);
-    let several: Vec<_> = pairs.iter().filter(|(_, new)| new.count.is_some_and(|n| n > 1.0)).collect();
+    let several: Vec<_> = pairs
+        .iter()
+        .filter(|(_, new)| new.count.is_some_and(|n| n > 1.0))
+        .collect();
     let by_count = |(old, new): &&&(&Price, &Price)| {
         let count = new.count.unwrap_or(1.0);
-        [count, 1.0 / count].iter().any(|unit| (ratio(old, new) / unit - 1.0).abs() < 1e-3)
+        [count, 1.0 / count]
+            .iter()
+            .any(|unit| (ratio(old, new) / unit - 1.0).abs() < 1e-3)
     };
     if several.iter().filter(by_count).count() * 10 < several.len() * 9 {
         return None;
@@ -193,24 +222,39 @@ mod tests {
         // skypilot-catalog PR 50: 12 accelerators.
         assert!(found(&[on_demand("ND96isr_H100_v5", 12.0, "98")], &[]).contains("(12)"));
         // The spot price of p5.48xlarge in ca-central-1 was 62 % above.
-        let dear = [on_demand("p5.48xlarge", 8.0, "55"), price("p5.48xlarge", 8.0, Market::Spot, "89")];
+        let dear = [
+            on_demand("p5.48xlarge", 8.0, "55"),
+            price("p5.48xlarge", 8.0, Market::Spot, "89"),
+        ];
         assert!(found(&dear, &[]).contains("1 dearer on spot than on demand: p5.48xlarge spot in us-east-1"));
         // skypilot PR 9156: h100 x8 at 8.00 beside 3.58 for one.
         let uneven = [on_demand("h100.x1", 1.0, "3.58"), on_demand("h100.x8", 8.0, "8")];
         assert!(found(&uneven, &[]).contains("1 priced unlike its 1-accelerator sibling"));
         // p5 fell by 44 % in June 2025: real, and worth a look.
-        let (old, new) = (on_demand("p5.48xlarge", 8.0, "98.32"), on_demand("p5.48xlarge", 8.0, "55.04"));
+        let (old, new) = (
+            on_demand("p5.48xlarge", 8.0, "98.32"),
+            on_demand("p5.48xlarge", 8.0, "55.04"),
+        );
         assert!(found(&[new], &[old]).contains("p5.48xlarge on_demand in us-east-1 (98.32 to 55.04)"));
     }
 
     #[test]
     fn a_change_of_the_unit_is_told_from_a_change_of_prices() {
         let list = |per: f64| {
-            [("p5.48xlarge", 8.0, 55.04), ("g6.12xlarge", 4.0, 4.6), ("g6.xlarge", 1.0, 0.8)]
-                .map(|(sku, n, rate): (&str, f64, f64)| on_demand(sku, n, &format!("{:.6}", if per > 1.0 { rate / n } else { rate })))
+            [
+                ("p5.48xlarge", 8.0, 55.04),
+                ("g6.12xlarge", 4.0, 4.6),
+                ("g6.xlarge", 1.0, 0.8),
+            ]
+            .map(|(sku, n, rate): (&str, f64, f64)| {
+                on_demand(sku, n, &format!("{:.6}", if per > 1.0 { rate / n } else { rate }))
+            })
         };
         let found = findings(&list(8.0), &list(1.0));
-        assert!(found[0].starts_with("the list changed its unit: ") && found.len() == 1, "{found:?}");
+        assert!(
+            found[0].starts_with("the list changed its unit: ") && found.len() == 1,
+            "{found:?}"
+        );
     }
 
     #[test]

@@ -39,7 +39,12 @@ impl Lab {
 }
 
 fn told(report: &LoadReport) -> String {
-    report.units.iter().flat_map(|u| u.warnings.clone()).collect::<Vec<_>>().join("; ")
+    report
+        .units
+        .iter()
+        .flat_map(|u| u.warnings.clone())
+        .collect::<Vec<_>>()
+        .join("; ")
 }
 
 /// One provider's part of the sample, whose parts begin with `# provider=`.
@@ -56,12 +61,25 @@ fn real_rows_of_four_providers() {
     let report = lab.load(&lab.file("v9/aws/vms.csv", &aws), None, "2026-07-20").unwrap();
     assert_eq!((report.units[0].kind, report.units[0].rows), ("prices", 3));
     for provider in ["nebius", "lambda"] {
-        lab.load(&lab.file(&format!("v9/{provider}/vms.csv"), &part(provider).unwrap()), None, "2026-07-20").unwrap();
+        lab.load(
+            &lab.file(&format!("v9/{provider}/vms.csv"), &part(provider).unwrap()),
+            None,
+            "2026-07-20",
+        )
+        .unwrap();
     }
     let offers = lab.offers("2026-08-01");
     let told: Vec<_> = offers
         .iter()
-        .map(|o| (o.cloud.as_str(), o.sku.as_str(), o.zone.as_str(), o.market.as_str(), o.rate.0))
+        .map(|o| {
+            (
+                o.cloud.as_str(),
+                o.sku.as_str(),
+                o.zone.as_str(),
+                o.market.as_str(),
+                o.rate.0,
+            )
+        })
         .collect();
     let want = [
         ("nebius", "gpu-h100-sxm_1gpu-16vcpu-200gb", "", "on_demand", 2.95),
@@ -74,8 +92,15 @@ fn real_rows_of_four_providers() {
     assert_eq!(told, want);
     let holds = offers[2].holds().unwrap();
     assert_eq!((holds.accelerator.as_str(), holds.count), ("V100-16", 8.0));
-    assert!(offers.iter().all(|o| o.basis == PriceBasis::List && o.source == "skypilot price list"));
-    assert!(lab.offers("2026-07-19").is_empty(), "a price is not known before its day");
+    assert!(
+        offers
+            .iter()
+            .all(|o| o.basis == PriceBasis::List && o.source == "skypilot price list")
+    );
+    assert!(
+        lab.offers("2026-07-19").is_empty(),
+        "a price is not known before its day"
+    );
 }
 
 #[test]
@@ -85,14 +110,25 @@ fn google_machines_and_their_accelerators_are_added() {
     // The sample has the machine alone: its price is not that of the whole.
     let path = lab.file("gcp/vms.csv", &gcp);
     let report = lab.load(&path, None, "2026-07-20").unwrap();
-    assert!(told(&report).contains("a2-highgpu-1g: the price of the machine is there"), "{}", told(&report));
+    assert!(
+        told(&report).contains("a2-highgpu-1g: the price of the machine is there"),
+        "{}",
+        told(&report)
+    );
     let skus: Vec<String> = lab.offers("2026-08-01").iter().map(|o| o.sku.to_string()).collect();
     assert_eq!(skus, ["tpu-v5p-8064", "tpu-v5p-8064"]);
     let whole = format!("{gcp},,,A100,1.0,A100,us-central1,us-central1-a,2.933908,1.15\n");
     let report = lab.load(&lab.file("gcp/vms.csv", &whole), None, "2026-07-21").unwrap();
     assert!(!told(&report).contains("a2-highgpu-1g"), "{}", told(&report));
     let offers = lab.offers("2026-08-01");
-    let of = |market| offers.iter().find(|o| o.sku.as_str() == "a2-highgpu-1g" && o.market == market).unwrap().rate.0;
+    let of = |market| {
+        offers
+            .iter()
+            .find(|o| o.sku.as_str() == "a2-highgpu-1g" && o.market == market)
+            .unwrap()
+            .rate
+            .0
+    };
     assert_eq!((of(Market::OnDemand), of(Market::Spot)), (3.673388, 1.53812));
 }
 
@@ -112,8 +148,19 @@ fn columns_go_by_name_and_bad_rows_are_named() {
     assert_eq!((report.units[0].rows, report.units[0].rejects), (2, 5));
     assert_eq!(report.units[0].account, "aws");
     let store = Store::open(&lab.0.path().join("data"), &[]).unwrap();
-    let places: Vec<(u64, String)> = store.rejects().unwrap().into_iter().map(|r| (r.row, r.column)).collect();
-    let want = [(2, "price"), (3, "acceleratorcount"), (4, "price"), (5, "instancetype"), (6, "acceleratorcount")];
+    let places: Vec<(u64, String)> = store
+        .rejects()
+        .unwrap()
+        .into_iter()
+        .map(|r| (r.row, r.column))
+        .collect();
+    let want = [
+        (2, "price"),
+        (3, "acceleratorcount"),
+        (4, "price"),
+        (5, "instancetype"),
+        (6, "acceleratorcount"),
+    ];
     assert_eq!(places, want.map(|(row, column)| (row, column.to_owned())));
 }
 
@@ -132,6 +179,11 @@ fn the_same_list_changes_nothing_and_days_stand_beside_each_other() {
 #[test]
 fn a_list_without_a_price_is_refused_whole() {
     let lab = Lab::new();
-    let error = lab.load(&lab.file("aws/vms.csv", HEADER), None, "2026-05-01").unwrap_err();
-    assert!(error.contains("holds no price of an accelerator") && error.contains("hint:"), "{error}");
+    let error = lab
+        .load(&lab.file("aws/vms.csv", HEADER), None, "2026-05-01")
+        .unwrap_err();
+    assert!(
+        error.contains("holds no price of an accelerator") && error.contains("hint:"),
+        "{error}"
+    );
 }
