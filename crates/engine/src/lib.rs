@@ -4,12 +4,14 @@
 //! [`replay::Replay`] is the one cost model behind every saving.
 
 pub mod audit;
+pub mod backtest;
 pub mod lever;
 pub mod replay;
 
 mod identity;
 mod portfolio;
 
+pub use backtest::{Backtest, backtest};
 pub use audit::{Violation, audit};
 pub use identity::{plan_id, policy_id, step_id};
 pub use portfolio::plan;
