@@ -42,6 +42,7 @@ commands! {
     load::Load,
     report::Report,
     plan::Plan,
+    backtest::Backtest,
     show::Show,
     explain::Explain,
     offers::Offers,

@@ -35,6 +35,24 @@ impl Store {
     /// The facts at an instant: nothing that begins after it is in them. None = the end of the bill.
     pub fn facts(&self, as_of: Option<Timestamp>) -> Result<Facts, StoreError> {
         let (history, period) = self.periods(as_of)?;
+        self.facts_of(history, period)
+    }
+
+    /// The facts of whole days that the bill has: what came after a plan, to judge it on.
+    pub fn facts_between(&self, start: Timestamp, end: Timestamp) -> Result<Facts, StoreError> {
+        let days = |at: Timestamp| at.as_second().div_euclid(DAY_SECONDS) * DAY_SECONDS;
+        let newest = self.newest_charge()?.unwrap_or(i64::MIN);
+        let period = Period::from_seconds(days(start), days(end).min(newest.div_euclid(DAY_SECONDS) * DAY_SECONDS));
+        if period.end <= period.start {
+            return Err(StoreError::Refused {
+                what: format!("the bill has no whole day from {start} on"),
+                hint: "choose an earlier day, or load a newer bill".into(),
+            });
+        }
+        self.facts_of(period, period)
+    }
+
+    fn facts_of(&self, history: Period, period: Period) -> Result<Facts, StoreError> {
         let basis = self.basis();
         let places = self.places(period);
         let resources = self.resources(history, basis.metric)?;
