@@ -42,6 +42,7 @@ commands! {
     load::Load,
     report::Report,
     plan::Plan,
+    check::Check,
     backtest::Backtest,
     show::Show,
     explain::Explain,

@@ -1,6 +1,7 @@
 //! What is shown: one file a topic. Each makes a struct from the model; text and JSON come from that struct.
 
 pub mod backtest;
+pub mod check;
 pub mod demo;
 pub mod doctor;
 pub mod explain;

@@ -6,6 +6,7 @@
 pub mod audit;
 pub mod backtest;
 pub mod lever;
+pub mod mistake;
 pub mod replay;
 
 mod identity;

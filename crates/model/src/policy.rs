@@ -134,6 +134,41 @@ pub const SECTIONS: &[Section] = &[
         ],
     },
     Section {
+        name: "check",
+        keys: &[
+            key(
+                "drain_seconds",
+                Float(30.0),
+                "Seconds in which a server finishes the requests that it has. Thirty: the usual grace period of Kubernetes.",
+            ),
+            key(
+                "boot_seconds",
+                Float(180.0),
+                "Seconds until a new GPU machine serves its first container. Three minutes: what clouds take when they have one.",
+            ),
+            key(
+                "model_load_seconds",
+                Float(120.0),
+                "Seconds until a server has its model in GPU memory. Two minutes: 140 GB at a good gigabyte a second.",
+            ),
+            key(
+                "min_idle_share",
+                Float(0.5),
+                "Share of its observed hours that a machine may idle before `lowwater check` names it. Half: less is a matter of schedules and packing.",
+            ),
+            key(
+                "max_price_age_days",
+                Int(90),
+                "Days after which a price is stale. A quarter, in which GPU prices have moved by a third before.",
+            ),
+            key(
+                "max_plan_age_days",
+                Int(90),
+                "Days after which a plan is too old to carry out. A quarter: what it was made from has changed by then.",
+            ),
+        ],
+    },
+    Section {
         name: "tags",
         keys: &[key(
             "target_share",

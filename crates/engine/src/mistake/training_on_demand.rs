@@ -1,0 +1,35 @@
+//! Training that nobody waits for at full price.
+
+use super::{Kind, Mistake, Scene, cost, fleets, is_class, place};
+use lowwater_model::charge::PricingCategory;
+use lowwater_model::workload::Class;
+
+/// See the module.
+pub(super) const KIND: Kind = Kind {
+    id: "training_on_demand",
+    title: "training on demand without a deadline",
+    doc: "Training or fine-tuning on demand although no deadline is declared: interruptible machines do the same work for less. Cost: its hours on demand.",
+    find,
+};
+
+fn find(scene: &Scene<'_>) -> Vec<Mistake> {
+    let training = scene.facts.resources.iter().filter(|r| {
+        is_class(r, &[Class::Training, Class::FineTuning]) && r.owner.deadline.is_none() && !r.owner.never.contains("use_spot")
+    });
+    let on_demand = |pricing: PricingCategory| pricing == PricingCategory::Standard;
+    let mut out = Vec::new();
+    for (name, resources) in fleets(training) {
+        let cost = cost(&resources, scene.facts.period, on_demand);
+        if cost.is_zero() {
+            continue;
+        }
+        out.push(Mistake {
+            id: KIND.id,
+            cost: Some(cost),
+            place: place(&name, &resources),
+            why: "it trains on demand and no deadline is declared".into(),
+            hint: "declare `checkpoint` and, if there is one, `deadline` in workloads.toml: spot_training then says what spot saves and risks".into(),
+        });
+    }
+    out
+}
