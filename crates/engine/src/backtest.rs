@@ -55,7 +55,11 @@ pub struct Judged {
 
 /// Judges a plan on later facts. Steps on resources that are gone save nothing.
 pub fn backtest(plan: &Plan, later: &Facts) -> Backtest {
-    let scale = if plan.period.hours() > 0.0 { later.period.hours() / plan.period.hours() } else { 0.0 };
+    let scale = if plan.period.hours() > 0.0 {
+        later.period.hours() / plan.period.hours()
+    } else {
+        0.0
+    };
     let mut replay = Replay::of(later);
     let mut steps = Vec::new();
     for step in &plan.steps {
@@ -77,7 +81,10 @@ pub fn backtest(plan: &Plan, later: &Facts) -> Backtest {
     Backtest {
         plan: plan.id.clone(),
         period: later.period,
-        expected: steps.iter().fold(Range::default(), |sum, step| sum + step.expected).rounded(),
+        expected: steps
+            .iter()
+            .fold(Range::default(), |sum, step| sum + step.expected)
+            .rounded(),
         would_have_been: replay.saved().cash.rounded(),
         inside_share: (!steps.is_empty()).then(|| inside as f64 / steps.len() as f64),
         gpu_hours: billed_gpu_hours(later),
@@ -99,15 +106,22 @@ fn active_removed(before: &Replay<'_>, after: &Replay<'_>, step: &Step, facts: &
     let resources = ids.iter().filter_map(|id| facts.resource(id));
     let of = |resource: &lowwater_model::facts::Resource| -> f64 {
         let taken = before.remaining(&resource.id).minus(&after.remaining(&resource.id));
-        let active = resource.usage.iter().filter(|(hour, usage)| hours.contains(&hour.0) && usage.is_active());
-        let seconds: i64 = active.map(|(hour, _)| taken.overlap(hour.start_second(), hour.start_second() + HOUR_SECONDS)).sum();
+        let active = resource
+            .usage
+            .iter()
+            .filter(|(hour, usage)| hours.contains(&hour.0) && usage.is_active());
+        let seconds: i64 = active
+            .map(|(hour, _)| taken.overlap(hour.start_second(), hour.start_second() + HOUR_SECONDS))
+            .sum();
         resource.gpus * seconds as f64 / HOUR_SECONDS as f64
     };
     resources.map(of).sum()
 }
 
 fn billed_gpu_hours(facts: &Facts) -> f64 {
-    let of = |resource: &lowwater_model::facts::Resource| resource.gpus * crate::replay::billed(resource, facts.period).hours();
+    let of = |resource: &lowwater_model::facts::Resource| {
+        resource.gpus * crate::replay::billed(resource, facts.period).hours()
+    };
     facts.resources.iter().map(of).sum()
 }
 

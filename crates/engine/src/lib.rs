@@ -12,8 +12,8 @@ pub mod replay;
 mod identity;
 mod portfolio;
 
-pub use backtest::{Backtest, backtest};
 pub use audit::{Violation, audit};
+pub use backtest::{Backtest, backtest};
 pub use identity::{plan_id, policy_id, step_id};
 pub use portfolio::plan;
 

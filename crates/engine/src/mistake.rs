@@ -77,7 +77,11 @@ mistakes! {
 pub fn mistakes(facts: &Facts, policy: &Policy, plan: &Plan) -> Vec<Mistake> {
     let scene = Scene { facts, policy, plan };
     let mut all: Vec<Mistake> = KINDS.iter().flat_map(|kind| (kind.find)(&scene)).collect();
-    all.sort_by(|a, b| b.cost.cmp(&a.cost).then_with(|| (a.id, &a.place).cmp(&(b.id, &b.place))));
+    all.sort_by(|a, b| {
+        b.cost
+            .cmp(&a.cost)
+            .then_with(|| (a.id, &a.place).cmp(&(b.id, &b.place)))
+    });
     all
 }
 
@@ -106,7 +110,10 @@ fn place(name: &str, resources: &[&Resource]) -> String {
 /// Compute cost on some terms in the period.
 fn compute(resource: &Resource, period: Period, terms: fn(PricingCategory) -> bool) -> Money {
     let hours = period.hour_range();
-    let lines = resource.lines.iter().filter(|l| l.kind == LineKind::Compute && terms(l.pricing));
+    let lines = resource
+        .lines
+        .iter()
+        .filter(|l| l.kind == LineKind::Compute && terms(l.pricing));
     let runs = lines.flat_map(|line| &line.runs);
     runs.map(|run| {
         let (start, end) = (run.start.0.max(hours.start), run.end().0.min(hours.end));
@@ -135,7 +142,9 @@ fn observed(resource: &Resource, period: Period) -> (u32, u32) {
     let seen = resource.usage.iter().filter(|(hour, _)| {
         hours.contains(&hour.0) && billed.overlap(hour.start_second(), hour.start_second() + 1) > 0
     });
-    seen.fold((0, 0), |(idle, all), (_, usage)| (idle + u32::from(usage.idle), all + 1))
+    seen.fold((0, 0), |(idle, all), (_, usage)| {
+        (idle + u32::from(usage.idle), all + 1)
+    })
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use lowwater_model::offer::Market;
 use crate::error::{InputError, StoreError};
 use crate::format::{Decode, JobSink, MetricsOptions};
 use crate::input::Input;
-use crate::layout::{Transaction, UsageUnit};
+use crate::layout::{RejectedMoney, Transaction, UsageUnit};
 use crate::load::{LoadRequest, Output, Progress, Reject, UnitReport, Values, write, write_rejects};
 use crate::schema;
 use crate::session::{Row, Session};
@@ -289,6 +289,8 @@ fn report(unit: &UsageUnit) -> UnitReport {
         rows: unit.rows,
         rejects: unit.rejects,
         totals: BTreeMap::new(),
+        rejected: RejectedMoney::default(),
+        replaced: None,
         warnings: unit.warnings.clone(),
     }
 }

@@ -17,7 +17,7 @@ use crate::error::{InputError, StoreError};
 use crate::format::skypilot::short_name;
 use crate::format::{Decode, Format, PriceLine, PriceSink};
 use crate::input::Input;
-use crate::layout::{PriceUnit, Transaction};
+use crate::layout::{PriceUnit, RejectedMoney, Transaction};
 use crate::load::{LoadRequest, Output, Progress, Reject, UnitReport, Values, write, write_rejects};
 use crate::schema;
 use crate::session::{Row, Session};
@@ -283,6 +283,8 @@ fn report(unit: &PriceUnit) -> UnitReport {
         rows: unit.rows,
         rejects: unit.rejects,
         totals: BTreeMap::new(),
+        rejected: RejectedMoney::default(),
+        replaced: None,
         warnings: unit.warnings.clone(),
     }
 }

@@ -4,7 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 use lowwater_store::store::Store;
 
 use super::Outcome;
-use super::plan::{as_of, make};
+use super::plan::make;
 use crate::config::Settings;
 use crate::error::AppError;
 use crate::view::backtest::BacktestView;
@@ -18,7 +18,7 @@ const DAY_SECONDS: i64 = 86_400;
 #[command(after_help = "Examples:\n  lowwater backtest\n  lowwater backtest --as-of 2026-09-30 --horizon 14d")]
 pub struct Args {
     /// Day or instant of the plan [default: one horizon before the end of the bill]
-    #[arg(long, value_name = "TIME", value_parser = as_of)]
+    #[arg(long, value_name = "TIME", value_parser = crate::time::instant_or_day)]
     as_of: Option<Timestamp>,
     /// How long after it is looked at, in days
     #[arg(long, value_name = "DAYS", default_value = "30d", value_parser = days)]

@@ -33,18 +33,6 @@ pub struct Args {
     out: Option<PathBuf>,
 }
 
-<<<<<<< HEAD
-=======
-/// An instant, or a day, which means its beginning in UTC.
-pub(super) fn as_of(text: &str) -> Result<Timestamp, String> {
-    if let Ok(at) = text.parse::<Timestamp>() {
-        return Ok(at);
-    }
-    let day: Date = text.parse().map_err(|_| "write a day such as 2026-10-01 or an instant such as 2026-10-01T14:00:00Z".to_owned())?;
-    TimeZone::UTC.to_timestamp(day.to_datetime(jiff::civil::Time::midnight())).map_err(|e| e.to_string())
-}
-
->>>>>>> 24b9fd2 (backtest: the plan of a past day judged on what came after)
 /// Plans and audits: a plan that the auditor finds fault with does not leave this function.
 pub fn make(store: &Store, as_of: Option<Timestamp>) -> Result<Plan, AppError> {
     let policy = &store.config().policy;

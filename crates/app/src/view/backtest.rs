@@ -30,7 +30,12 @@ pub struct BacktestView {
 impl BacktestView {
     /// Of what the engine found.
     pub fn new(judged: Backtest, as_of: Timestamp, currency: String) -> Self {
-        Self { as_of, currency, judged, next: Next::default() }
+        Self {
+            as_of,
+            currency,
+            judged,
+            next: Next::default(),
+        }
     }
 
     /// With commands that work from where the user stands.
@@ -43,7 +48,10 @@ impl BacktestView {
         let judged = &self.judged;
         let days = amount::period(&judged.period);
         if judged.steps.is_empty() {
-            return format!("The plan of {} had no step to judge on {days}.", amount::instant(self.as_of));
+            return format!(
+                "The plan of {} had no step to judge on {days}.",
+                amount::instant(self.as_of)
+            );
         }
         let inside = judged.steps.iter().filter(|step| step.inside).count();
         format!(
@@ -83,12 +91,27 @@ impl BacktestView {
     fn remarks(&self) -> Vec<String> {
         let judged = &self.judged;
         let inside = judged.inside_share.map(|inside| {
-            let word = if inside < AIM.0 { "too narrow, or the past was no guide" } else { "wide enough" };
-            let few = if judged.steps.len() < 10 { "; with so few steps that says little" } else { "" };
-            format!("{} of the outcomes lie between p10 and p90, where four in five should: {word}{few}", share(inside))
+            let word = if inside < AIM.0 {
+                "too narrow, or the past was no guide"
+            } else {
+                "wide enough"
+            };
+            let few = if judged.steps.len() < 10 {
+                "; with so few steps that says little"
+            } else {
+                ""
+            };
+            format!(
+                "{} of the outcomes lie between p10 and p90, where four in five should: {word}{few}",
+                share(inside)
+            )
         });
         let taken = judged.active_gpu_hours_removed;
-        let of = if judged.gpu_hours > 0.0 { taken / judged.gpu_hours } else { 0.0 };
+        let of = if judged.gpu_hours > 0.0 {
+            taken / judged.gpu_hours
+        } else {
+            0.0
+        };
         let false_stops = format!(
             "steps would have taken machines in {} GPU-hours in which they worked, {:.3} % of all {}",
             quantity(taken),
@@ -137,11 +160,18 @@ mod tests {
     fn every_step_stands_with_both_numbers() {
         let view = view();
         let text = view.screen().render(140, Paint::new(false));
-        assert!(text.contains("would have been") && text.contains("between p10 and p90"), "{text}");
+        assert!(
+            text.contains("would have been") && text.contains("between p10 and p90"),
+            "{text}"
+        );
         let json = serde_json::to_value(&view).unwrap();
         assert_eq!(json["steps"].as_array().unwrap().len(), sample::plan().steps.len());
         for step in json["steps"].as_array().unwrap() {
-            assert!(step["expected"]["p50"].is_number() && step["would_have_been"].is_number() && step["inside"].is_boolean());
+            assert!(
+                step["expected"]["p50"].is_number()
+                    && step["would_have_been"].is_number()
+                    && step["inside"].is_boolean()
+            );
         }
         assert!(json["as_of"].is_string() && json["period"]["start"].is_string());
     }
@@ -150,6 +180,10 @@ mod tests {
     fn a_plan_without_steps_says_so() {
         let mut view = view();
         view.judged.steps.clear();
-        assert!(view.screen().render(100, Paint::new(false)).contains("had no step to judge"));
+        assert!(
+            view.screen()
+                .render(100, Paint::new(false))
+                .contains("had no step to judge")
+        );
     }
 }

@@ -80,7 +80,11 @@ impl CheckView {
 
     /// The most expensive first, unknown amounts last.
     fn sorted(mut self) -> Self {
-        self.mistakes.sort_by(|a, b| b.cost.cmp(&a.cost).then_with(|| (a.id, &a.place).cmp(&(b.id, &b.place))));
+        self.mistakes.sort_by(|a, b| {
+            b.cost
+                .cmp(&a.cost)
+                .then_with(|| (a.id, &a.place).cmp(&(b.id, &b.place)))
+        });
         self
     }
 
@@ -96,7 +100,11 @@ impl CheckView {
                 let largest = first.cost.map_or_else(String::new, |cost| {
                     format!("; the largest concerns {} {}", cents(cost), self.currency)
                 });
-                format!("{} from {}{largest}. Amounts may overlap.", plural(self.mistakes.len() as u64, "common mistake"), self.days)
+                format!(
+                    "{} from {}{largest}. Amounts may overlap.",
+                    plural(self.mistakes.len() as u64, "common mistake"),
+                    self.days
+                )
             }
         }
     }
@@ -115,7 +123,11 @@ impl View for CheckView {
             let text = format!("{}: {}\nhint: {}", mistake.place, mistake.why, mistake.hint);
             table.row([cost, mistake.id.replace('_', " "), text]);
         }
-        let screen = if self.mistakes.is_empty() { screen } else { screen.table(table) };
+        let screen = if self.mistakes.is_empty() {
+            screen
+        } else {
+            screen.table(table)
+        };
         screen.next([(self.next.command("plan"), "what to change, and what each step saves")])
     }
 }
@@ -165,19 +177,36 @@ mod tests {
     fn the_most_expensive_first_and_unknown_last() {
         let mut plan = sample::plan();
         plan.as_of = "2026-01-01T00:00:00Z".parse().unwrap();
-        let view = view(vec![mistake(10)]).with_tags(&tagging(70)).with_plan(Some(&plan), 90);
+        let view = view(vec![mistake(10)])
+            .with_tags(&tagging(70))
+            .with_plan(Some(&plan), 90);
         let json = serde_json::to_value(&view).unwrap();
-        let ids: Vec<&str> = json.as_array().unwrap().iter().map(|m| m["id"].as_str().unwrap()).collect();
+        let ids: Vec<&str> = json
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|m| m["id"].as_str().unwrap())
+            .collect();
         assert_eq!(ids, ["untagged_spend", "serving_on_spot", "old_plan"]);
         assert!(json[2]["cost"].is_null() && json[0]["where"].is_string());
         let text = view.screen().render(100, Paint::new(false));
-        assert!(text.starts_with("3 common mistakes") && text.contains("hint: do not"), "{text}");
+        assert!(
+            text.starts_with("3 common mistakes") && text.contains("hint: do not"),
+            "{text}"
+        );
     }
 
     #[test]
     fn good_tags_and_a_new_plan_are_no_mistakes() {
-        let view = view(Vec::new()).with_tags(&tagging(95)).with_plan(Some(&sample::plan()), 90).with_plan(None, 90);
+        let view = view(Vec::new())
+            .with_tags(&tagging(95))
+            .with_plan(Some(&sample::plan()), 90)
+            .with_plan(None, 90);
         assert!(view.is_good(), "{:?}", view.mistakes);
-        assert!(view.screen().render(100, Paint::new(false)).starts_with("None of the common mistakes"));
+        assert!(
+            view.screen()
+                .render(100, Paint::new(false))
+                .starts_with("None of the common mistakes")
+        );
     }
 }

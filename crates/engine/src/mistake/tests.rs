@@ -74,8 +74,7 @@ fn training_on_demand_and_on_spot() {
     assert!(!ids(&due).contains(&"training_on_demand"));
     let mut spot = on_spot(facts("fine-tuning"));
     assert!(ids(&spot).contains(&"spot_without_checkpoints") && !ids(&spot).contains(&"training_on_demand"));
-    spot.resources[0].owner.checkpoint =
-        Some(toml::from_str("every = \"30m\"\ngb = 100\nresumable = true").unwrap());
+    spot.resources[0].owner.checkpoint = Some(toml::from_str("every = \"30m\"\ngb = 100\nresumable = true").unwrap());
     assert!(!ids(&spot).contains(&"spot_without_checkpoints"));
 }
 
@@ -84,9 +83,15 @@ fn idle_machines_by_class() {
     let idle = |class: &str| used(facts(class), true, 0, 0);
     let all = found(&idle("batch-inference"));
     let mistake = all.iter().find(|m| m.id == "running_idle").unwrap();
-    assert_eq!((mistake.cost, mistake.place.as_str()), (Some(Money::whole(240)), "w (a)"));
+    assert_eq!(
+        (mistake.cost, mistake.place.as_str()),
+        (Some(Money::whole(240)), "w (a)")
+    );
     assert!(!ids(&used(facts("batch-inference"), false, 10, 700)).contains(&"running_idle"));
-    assert!(!ids(&facts("batch-inference")).contains(&"running_idle"), "what was not measured is not idle");
+    assert!(
+        !ids(&facts("batch-inference")).contains(&"running_idle"),
+        "what was not measured is not idle"
+    );
     let development = ids(&idle("development"));
     assert!(development.contains(&"development_always_on") && !development.contains(&"running_idle"));
     let mut standby = idle("realtime-inference");
@@ -102,7 +107,10 @@ fn a_small_model_on_a_whole_gpu() {
     assert!(!ids(&used(facts("realtime-inference"), false, 1, 200)).contains(&"whole_gpu"));
     let mut unmeasured = used(facts("realtime-inference"), false, 1, 100);
     unmeasured.resources[0].usage.hours[3].as_mut().unwrap().memory_max_bin = None;
-    assert!(!ids(&unmeasured).contains(&"whole_gpu"), "an hour without memory could be the full one");
+    assert!(
+        !ids(&unmeasured).contains(&"whole_gpu"),
+        "an hour without memory could be the full one"
+    );
 }
 
 #[test]
@@ -121,13 +129,24 @@ fn a_commitment_below_its_break_even() {
             commitment: Some("sp".into()),
             spread: Spread::Hourly,
             // Half of the two an hour on demand.
-            runs: vec![CostRun { start: Hour(facts.period.hour_range().start), hours: 240, cost: Money::whole(1), seconds: 3600 }],
+            runs: vec![CostRun {
+                start: Hour(facts.period.hour_range().start),
+                hours: 240,
+                cost: Money::whole(1),
+                seconds: 3600,
+            }],
         }];
         facts.commitments = vec![CommitmentUseOf(used, unused).build()];
-        found(&facts).into_iter().find(|m| m.id == "commitment_below_break_even")
+        found(&facts)
+            .into_iter()
+            .find(|m| m.id == "commitment_below_break_even")
     };
     let mistake = commitment(40, 60).unwrap();
-    assert!(mistake.why.contains("40.0 % of it is used; it pays off from 50.0 %"), "{}", mistake.why);
+    assert!(
+        mistake.why.contains("40.0 % of it is used; it pays off from 50.0 %"),
+        "{}",
+        mistake.why
+    );
     assert_eq!(mistake.cost, Some(Money::whole(60)));
     assert!(commitment(60, 40).is_none());
 }
@@ -156,7 +175,10 @@ fn stale_prices_are_of_what_is_bought() {
     let mistake = all.iter().find(|m| m.id == "stale_prices").unwrap();
     assert!(mistake.why.contains("153 days old"), "{}", mistake.why);
     facts.prices.0.clear();
-    assert!(!ids(&facts).contains(&"stale_prices"), "an unknown price is not a stale one");
+    assert!(
+        !ids(&facts).contains(&"stale_prices"),
+        "an unknown price is not a stale one"
+    );
 }
 
 #[test]

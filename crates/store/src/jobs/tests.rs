@@ -96,7 +96,7 @@ fn bad_rows_are_kept_aside_and_a_file_without_a_run_is_refused() {
     let report = lab.load("jobs.csv", &text).unwrap();
     assert_eq!((report.units[0].rows, report.units[0].rejects), (1, 1));
     let rejects = Store::open(&lab.data(), &[]).unwrap().rejects().unwrap();
-    assert_eq!((rejects[0].row, rejects[0].column.as_str()), (2, "job"));
+    assert_eq!((rejects[0].row, rejects[0].column.as_str()), (3, "job"));
     let error = lab
         .load("bad.csv", &format!("{HEADER},w,2026-10-01T00:00:00Z,,,,,,,,,\n"))
         .unwrap_err();

@@ -155,11 +155,11 @@ fn columns_go_by_name_and_bad_rows_are_named() {
         .map(|r| (r.row, r.column))
         .collect();
     let want = [
-        (2, "price"),
-        (3, "acceleratorcount"),
-        (4, "price"),
-        (5, "instancetype"),
-        (6, "acceleratorcount"),
+        (3, "price"),
+        (4, "acceleratorcount"),
+        (5, "price"),
+        (6, "instancetype"),
+        (7, "acceleratorcount"),
     ];
     assert_eq!(places, want.map(|(row, column)| (row, column.to_owned())));
 }
