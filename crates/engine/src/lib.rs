@@ -8,6 +8,7 @@ pub mod backtest;
 pub mod lever;
 pub mod mistake;
 pub mod replay;
+pub mod solve;
 
 mod identity;
 mod portfolio;
@@ -23,3 +24,5 @@ mod cases;
 mod properties;
 #[cfg(test)]
 mod sample;
+#[cfg(test)]
+mod shared;

@@ -331,3 +331,27 @@ fn set_schedule() -> impl Strategy<Value = Change> {
 pub(crate) fn changes() -> impl Strategy<Value = Vec<Change>> {
     prop::collection::vec(prop_oneof![stop(), set_schedule()], 0..5)
 }
+
+/// Seeded numbers for simulations (SplitMix64).
+pub(crate) struct Dice(u64);
+
+impl Dice {
+    pub(crate) const fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// Above 0 and at most 1.
+    pub(crate) fn share(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut bits = self.0;
+        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        bits ^= bits >> 31;
+        ((bits >> 11) + 1) as f64 / (1_u64 << 53) as f64
+    }
+
+    /// Exponential with that mean.
+    pub(crate) fn exponential(&mut self, mean: f64) -> f64 {
+        -mean * self.share().ln()
+    }
+}

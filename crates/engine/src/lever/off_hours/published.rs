@@ -1,10 +1,7 @@
 //! The published development-fleet table: which of its rows follow from a calendar, and the right numbers of those
 //! that do not; and every month of the calendar table.
 
-#![expect(clippy::disallowed_methods, reason = "the calendar table is a file")]
-
 use std::collections::BTreeSet;
-use std::path::Path;
 
 use jiff::civil::{Date, time};
 use jiff::tz::TimeZone;
@@ -16,7 +13,7 @@ use lowwater_model::period::{Hour, Period};
 use lowwater_model::schedule::{DAYS, Schedule, Window};
 
 use crate::replay::Replay;
-use crate::sample;
+use crate::{sample, shared};
 
 fn window(first: usize, last: usize, start: i8, end: i8) -> Window {
     let days = (first..=last).map(|day| DAYS[day].into()).collect();
@@ -189,29 +186,9 @@ fn a_weekend_has_63_hours_unless_the_clocks_change() {
     );
 }
 
-/// The rows of a shared table, by name of its columns; none where the shared data is absent.
-fn shared_rows(file: &str) -> Option<Vec<std::collections::BTreeMap<String, String>>> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
-    let root = std::env::var_os("LOWWATER_SHARED").map_or(beside, Into::into);
-    let Ok(text) = std::fs::read_to_string(root.join("data").join(file)) else {
-        assert!(std::env::var_os("CI").is_none(), "no shared data at {}", root.display());
-        eprintln!("skipped: {file} (no shared data)");
-        return None;
-    };
-    let mut lines = text
-        .lines()
-        .map(|line| line.split(',').map(str::to_owned).collect::<Vec<_>>());
-    let header = lines.next().unwrap();
-    Some(
-        lines
-            .map(|fields| header.iter().cloned().zip(fields).collect())
-            .collect(),
-    )
-}
-
 #[test]
 fn every_month_of_the_calendar_table() {
-    let Some(rows) = shared_rows("governance/schedules/calendar_hours_2026_expected.csv") else {
+    let Some(rows) = shared::rows("governance/schedules/calendar_hours_2026_expected.csv") else {
         return;
     };
     assert_eq!(rows.len(), 24);
