@@ -12,7 +12,7 @@ use lowwater_model::change::Change;
 use lowwater_model::facts::Facts;
 use lowwater_model::id::ResourceId;
 use lowwater_model::money::{Estimate, Range};
-use lowwater_model::plan::{Declined, Finding, PLAN_VERSION, Plan, Saving, Step, Verdict};
+use lowwater_model::plan::{Declined, Finding, PLAN_VERSION, Phase, Plan, Saving, Step, Verdict};
 use lowwater_model::policy::Policy;
 
 use crate::identity::{plan_id, policy_id, step_id};
@@ -132,6 +132,9 @@ impl<'a> Portfolio<'a> {
     }
 
     /// What the total loses without each step: other steps on the same resources take over what they can.
+    ///
+    /// A lot ties its resources together, so the part that is replayed holds all resources of every lot that covers one
+    /// of the step's own.
     fn without(&self) -> Vec<Estimate> {
         let mut touching: BTreeMap<&ResourceId, Vec<usize>> = BTreeMap::new();
         for (index, chosen) in self.chosen.iter().enumerate() {
@@ -139,18 +142,26 @@ impl<'a> Portfolio<'a> {
                 touching.entry(id).or_default().push(index);
             }
         }
-        let others = |index: usize| -> BTreeSet<usize> {
-            let near = self.chosen[index].resources.iter().flat_map(|id| &touching[id]);
-            near.copied().filter(|other| *other != index).collect()
-        };
         let lost = |index: usize| {
-            let rest = others(index).into_iter().fold(Replay::of(self.facts), |replay, other| {
+            let near = self.near(index, &touching);
+            let others: BTreeSet<usize> = near.iter().flat_map(|id| &touching[id]).copied().collect();
+            let others = others.into_iter().filter(|other| *other != index);
+            let rest = others.fold(Replay::of(self.facts), |replay, other| {
                 replay.with(&self.chosen[other].finding.change)
             });
-            let rest = rest.part(&self.chosen[index].resources);
+            let rest = rest.part(&near);
             rest.with(&self.chosen[index].finding.change).saved().cash - rest.saved().cash
         };
         (0..self.chosen.len()).map(lost).collect()
+    }
+
+    /// The resources of a step, and those that share a lot with them.
+    fn near(&self, index: usize, touching: &BTreeMap<&ResourceId, Vec<usize>>) -> BTreeSet<ResourceId> {
+        let own = &self.chosen[index].resources;
+        let steps: BTreeSet<usize> = own.iter().flat_map(|id| &touching[id]).copied().collect();
+        let lots = steps.into_iter().map(|step| &self.chosen[step]);
+        let lots = lots.filter(|chosen| chosen.meta.phase == Phase::Commit);
+        lots.flat_map(|chosen| &chosen.resources).chain(own).cloned().collect()
     }
 
     fn into_plan(mut self, seed: u64) -> Plan {

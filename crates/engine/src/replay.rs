@@ -15,21 +15,37 @@ use lowwater_model::money::{Estimate, Money};
 use lowwater_model::period::{HOUR_SECONDS, Hour, Period, Spans};
 use lowwater_model::plan::Bill;
 
+mod demand;
+
+use demand::Lot;
+
 /// The same hours once more, with changes.
 #[derive(Clone, Debug)]
 pub struct Replay<'a> {
     facts: &'a Facts,
     /// By place in `facts.resources`; only touched resources are here, and only they are ever computed.
-    removals: BTreeMap<usize, Arc<Removal>>,
+    touched: BTreeMap<usize, Arc<Touched>>,
+    lots: Vec<Lot>,
     charges: Vec<Charge>,
     sums: Sums,
 }
 
-/// What the changes took from one resource.
+/// What the changes do to one resource.
 #[derive(Debug)]
-struct Removal {
-    spans: Spans,
+struct Touched {
+    work: Work,
     sums: Sums,
+}
+
+/// Which of its hours go, and which cost another amount.
+#[derive(Clone, Debug, Default)]
+struct Work {
+    removed: Spans,
+    rerated: Spans,
+    /// New cost for a unit of the old.
+    factor: f64,
+    /// Does a lot cover hours of it?
+    in_lot: bool,
 }
 
 /// Something new that costs money over the period.
@@ -81,6 +97,8 @@ struct Sums {
     cash: i128,
     /// Cost times removed seconds of hours that a commitment covers.
     freed: i128,
+    /// Cost times kept seconds of on-demand hours that cost another amount.
+    rerated: i128,
 }
 
 impl Add for Sums {
@@ -90,6 +108,7 @@ impl Add for Sums {
             touched: self.touched + other.touched,
             cash: self.cash + other.cash,
             freed: self.freed + other.freed,
+            rerated: self.rerated + other.rerated,
         }
     }
 }
@@ -101,6 +120,7 @@ impl Sub for Sums {
             touched: self.touched - other.touched,
             cash: self.cash - other.cash,
             freed: self.freed - other.freed,
+            rerated: self.rerated - other.rerated,
         }
     }
 }
@@ -122,6 +142,11 @@ fn per_hour(cost_seconds: i128) -> Estimate {
 /// An hour that a commitment covers is paid whether the resource runs or not.
 fn is_covered(line: &CostLine) -> bool {
     line.commitment.is_some() || line.pricing == PricingCategory::Committed
+}
+
+/// Paid by the hour, with no promise: what a spot price or a commitment may replace.
+fn is_on_demand(line: &CostLine) -> bool {
+    line.pricing == PricingCategory::Standard && !is_covered(line)
 }
 
 /// Lines that end with their resource and whose hours are known.
@@ -162,27 +187,45 @@ pub fn billed(resource: &Resource, within: Period) -> Spans {
     )
 }
 
-fn sums(resource: &Resource, removed: &Spans, within: Period) -> Sums {
-    let hours = within.hour_range();
-    let touched = whole_hours(removed);
-    let mut out = Sums::default();
-    for line in removable(resource) {
-        let covered = is_covered(line);
-        for run in &line.runs {
-            let Some((start, end)) = clip(run, &hours) else {
-                continue;
-            };
-            let seconds = removed.overlap(start, end);
-            let cost_seconds = run.cost.units() * i128::from(seconds);
-            out.touched += run.cost.times(touched.overlap(start, end) / HOUR_SECONDS);
-            if covered {
-                out.freed += cost_seconds;
-            } else {
-                out.cash += cost_seconds;
+impl Work {
+    /// Every instant that the changes touch.
+    fn spans(&self, history: Period) -> Spans {
+        if self.in_lot {
+            return Spans::of(history);
+        }
+        self.removed.union(&self.rerated)
+    }
+
+    /// What they do to the resource over a part of the history.
+    fn sums(&self, resource: &Resource, history: Period, within: Period) -> Sums {
+        let (hours, touched) = (within.hour_range(), whole_hours(&self.spans(history)));
+        let rerated = self.rerated.minus(&self.removed);
+        let mut out = Sums::default();
+        for line in removable(resource) {
+            let (covered, on_demand) = (is_covered(line), is_on_demand(line));
+            for run in &line.runs {
+                let Some((start, end)) = clip(run, &hours) else {
+                    continue;
+                };
+                let cost_seconds = run.cost.units() * i128::from(self.removed.overlap(start, end));
+                out.touched += run.cost.times(touched.overlap(start, end) / HOUR_SECONDS);
+                if covered {
+                    out.freed += cost_seconds;
+                } else {
+                    out.cash += cost_seconds;
+                }
+                if on_demand {
+                    out.rerated += run.cost.units() * i128::from(rerated.overlap(start, end));
+                }
             }
         }
+        out
     }
-    out
+
+    /// What the other price saves of these sums.
+    fn saved(&self, sums: Sums) -> Estimate {
+        per_hour(sums.rerated).scaled(1.0 - self.factor)
+    }
 }
 
 impl<'a> Replay<'a> {
@@ -190,7 +233,8 @@ impl<'a> Replay<'a> {
     pub fn of(facts: &'a Facts) -> Self {
         Self {
             facts,
-            removals: BTreeMap::new(),
+            touched: BTreeMap::new(),
+            lots: Vec::new(),
             charges: Vec::new(),
             sums: Sums::default(),
         }
@@ -208,6 +252,12 @@ impl<'a> Replay<'a> {
         for effect in change.kind().effects(self.facts) {
             match effect {
                 Effect::RemoveHours { resource, spans } => next.remove(&resource, &spans),
+                Effect::Rerate {
+                    resource,
+                    spans,
+                    factor,
+                } => next.rerate(&resource, spans, factor),
+                Effect::AddLot { resources, level, rate } => next.add_lot(resources, level, rate),
                 Effect::AddCharge { label, amount } => next.charges.push(Charge { label, amount }),
             }
         }
@@ -218,15 +268,17 @@ impl<'a> Replay<'a> {
     #[must_use]
     pub fn part(&self, resources: &BTreeSet<ResourceId>) -> Self {
         let places = resources.iter().filter_map(|id| self.place(id));
-        let removals: BTreeMap<_, _> = places
-            .filter_map(|place| Some((place, Arc::clone(self.removals.get(&place)?))))
+        let touched: BTreeMap<_, _> = places
+            .filter_map(|place| Some((place, Arc::clone(self.touched.get(&place)?))))
             .collect();
-        let sums = removals
+        let sums = touched
             .values()
-            .fold(Sums::default(), |all, removal| all + removal.sums);
+            .fold(Sums::default(), |all, touched| all + touched.sums);
+        let is_seen = |lot: &&Lot| lot.resources.iter().any(|id| resources.contains(id));
         Self {
             facts: self.facts,
-            removals,
+            touched,
+            lots: self.lots.iter().filter(is_seen).cloned().collect(),
             charges: Vec::new(),
             sums,
         }
@@ -237,22 +289,42 @@ impl<'a> Replay<'a> {
     }
 
     fn remove(&mut self, id: &ResourceId, spans: &Spans) {
+        let known = spans.intersect(&Spans::of(self.facts.history));
+        self.edit(id, |work| work.removed = work.removed.union(&known));
+    }
+
+    fn rerate(&mut self, id: &ResourceId, spans: Spans, factor: f64) {
+        self.edit(id, |work| (work.rerated, work.factor) = (spans, factor));
+    }
+
+    fn add_lot(&mut self, resources: Vec<ResourceId>, level: f64, rate: f64) {
+        for id in &resources {
+            self.edit(id, |work| work.in_lot = true);
+        }
+        self.lots.push(Lot {
+            resources: resources.into(),
+            level,
+            rate,
+        });
+    }
+
+    fn edit(&mut self, id: &ResourceId, change: impl FnOnce(&mut Work)) {
         let facts = self.facts;
         let Some(place) = self.place(id) else { return };
-        let before = self.removals.get(&place);
-        let known = spans.intersect(&Spans::of(facts.history));
-        let spans = before.map_or(known.clone(), |before| before.spans.union(&known));
-        let sums = sums(&facts.resources[place], &spans, facts.period);
+        let before = self.touched.get(&place);
+        let mut work = before.map_or_else(Work::default, |before| before.work.clone());
+        change(&mut work);
+        let sums = work.sums(&facts.resources[place], facts.history, facts.period);
         let sums_before = before.map_or(Sums::default(), |before| before.sums);
         self.sums = self.sums - sums_before + sums;
-        self.removals.insert(place, Arc::new(Removal { spans, sums }));
+        self.touched.insert(place, Arc::new(Touched { work, sums }));
     }
 
     /// The bill of the period. With no change its exact part is the loaded bill.
     pub fn bill(&self) -> Bill {
         let ledger = &self.facts.ledger;
         let exact = ledger.total - self.sums.touched;
-        let modelled = self.sums.touched.estimate() - per_hour(self.sums.cash) + self.charged();
+        let modelled = self.sums.touched.estimate() - self.saved().cash;
         Bill {
             exact,
             modelled: modelled.rounded(),
@@ -266,32 +338,45 @@ impl<'a> Replay<'a> {
     /// What the changes save over the period.
     pub fn saved(&self) -> Saved {
         Saved {
-            cash: per_hour(self.sums.cash) - self.charged(),
+            cash: per_hour(self.sums.cash) + self.repriced() - self.charged(),
             freed: per_hour(self.sums.freed),
         }
     }
 
+    /// What other prices and lots save over the period.
+    fn repriced(&self) -> Estimate {
+        let rerated = self.touched.values().map(|touched| touched.work.saved(touched.sums));
+        rerated.sum::<Estimate>() + self.lots_saved(self.facts.period)
+    }
+
     /// What the changes save over another part of the history; charges count by its length.
     pub fn saved_in(&self, within: Period) -> Saved {
-        let resources = &self.facts.resources;
-        let all = self
-            .removals
-            .iter()
-            .map(|(place, removal)| sums(&resources[*place], &removal.spans, within));
-        let sums = all.fold(Sums::default(), Add::add);
+        let (resources, history) = (&self.facts.resources, self.facts.history);
+        let (mut sums, mut repriced) = (Sums::default(), self.lots_saved(within));
+        for (place, touched) in &self.touched {
+            let of = touched.work.sums(&resources[*place], history, within);
+            sums = sums + of;
+            repriced += touched.work.saved(of);
+        }
         let hours = self.facts.period.hours();
         let part = if hours > 0.0 { within.hours() / hours } else { 0.0 };
         Saved {
-            cash: per_hour(sums.cash) - self.charged().scaled(part),
+            cash: per_hour(sums.cash) + repriced - self.charged().scaled(part),
             freed: per_hour(sums.freed),
         }
     }
 
     /// The first instant of the history at which the changes save anything.
     pub fn first_saving(&self) -> Option<i64> {
-        let firsts = self.removals.iter().filter_map(|(place, removal)| {
+        let firsts = self.touched.iter().filter_map(|(place, touched)| {
             let billed = billed(&self.facts.resources[*place], self.facts.history);
-            removal.spans.intersect(&billed).iter().next().map(|(start, _)| start)
+            touched
+                .work
+                .spans(self.facts.history)
+                .intersect(&billed)
+                .iter()
+                .next()
+                .map(|(start, _)| start)
         });
         firsts.min()
     }
@@ -311,8 +396,8 @@ impl<'a> Replay<'a> {
             return Spans::default();
         };
         let billed = billed(&self.facts.resources[place], self.facts.history);
-        match self.removals.get(&place) {
-            Some(removal) => billed.minus(&removal.spans),
+        match self.touched.get(&place) {
+            Some(touched) => billed.minus(&touched.work.removed),
             None => billed,
         }
     }

@@ -341,6 +341,7 @@ impl Sample {
             },
             resources,
             commitments: Vec::new(),
+            spot: Vec::new(),
             prices: PriceBook(self.price.into_iter().map(Price::build).collect()),
             calendars: self.holidays,
         }

@@ -20,6 +20,26 @@ pub enum Effect {
         /// When.
         spans: Spans,
     },
+    /// On-demand hours of the resource cost another amount: other hours at another price. Hours that a commitment
+    /// covers stay as they are. A resource has one such effect: the last.
+    Rerate {
+        /// Which resource.
+        resource: ResourceId,
+        /// When.
+        spans: Spans,
+        /// New cost for a unit of the old.
+        factor: f64,
+    },
+    /// A commitment covers on-demand hours of the resources that nothing removed or rerated, up to a level in every
+    /// hour, at a fee in every hour, used or not. A resource belongs to the first lot that names it.
+    AddLot {
+        /// Which resources.
+        resources: Vec<ResourceId>,
+        /// Instances that are covered at once.
+        level: f64,
+        /// Price of one of them in every hour.
+        rate: f64,
+    },
     /// Something new costs money (or an expected loss is priced) over the replayed period.
     AddCharge {
         /// What for, in words.
@@ -76,6 +96,10 @@ pub trait Kind {
     fn risk(&self) -> Risk;
     /// How today's state comes back.
     fn undo(&self) -> String;
+    /// The same change in a worse and in a better world, where its outcome depends on more than the past hours.
+    fn outlooks(&self) -> Option<(Change, Change)> {
+        None
+    }
 }
 
 /// What the documentation says of a kind of change.
@@ -123,14 +147,14 @@ macro_rules! changes {
 changes! {
     stop::Stop,
     set_schedule::SetSchedule,
+    use_spot::UseSpot,
+    commit::Commit,
 }
 
 /// Kinds that an owner may forbid before anything proposes them: a ban must not wait for what it bans.
 const FORBIDDABLE: &[&str] = &[
     "replace_sku",
-    "use_spot",
     "set_checkpoint",
-    "commit",
     "set_mig",
     "consolidate",
     "delete_storage",

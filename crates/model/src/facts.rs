@@ -16,6 +16,7 @@ use crate::offer::PriceBook;
 use crate::period::{Hour, Period};
 use crate::schedule::Calendars;
 use crate::sku::SkuFact;
+use crate::spot::SpotMarket;
 use crate::usage::Usage;
 use crate::workload::{Checkpoint, Class, Criticality, Keep, Role};
 
@@ -42,6 +43,9 @@ pub struct Facts {
     pub commitments: Vec<CommitmentUse>,
     /// Every known price.
     pub prices: PriceBook,
+    /// Known spot markets.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub spot: Vec<SpotMarket>,
     /// Holidays.
     pub calendars: Calendars,
     /// How far to trust all this.

@@ -18,6 +18,7 @@ pub mod plan;
 pub mod policy;
 pub mod schedule;
 pub mod sku;
+pub mod spot;
 pub mod unit;
 pub mod usage;
 pub mod workload;

@@ -165,6 +165,7 @@ pub fn facts() -> Facts {
         resources,
         commitments: Vec::new(),
         prices: prices(),
+        spot: Vec::new(),
         calendars: lowwater_model::schedule::Calendars::new(),
         quality: Quality {
             gpu_cost: cost,

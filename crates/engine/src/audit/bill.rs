@@ -1,5 +1,6 @@
 //! Rules on money: every amount again, from counted hours.
 
+use lowwater_model::change::Change;
 use lowwater_model::money::{Estimate, Money, Range};
 use lowwater_model::plan::{Bill, Saving};
 
@@ -59,7 +60,13 @@ fn saving(case: Case<'_>, index: usize, recount: &Recount<'_>, report: &mut Repo
             format!("{name} is {}, counted {counted}", given.amount())
         });
     }
-    ranges(case, &at, &step.saving, &step.per_month, report);
+    ranges(
+        case,
+        &at,
+        (&step.saving, &step.per_month),
+        may_lose(&step.change),
+        report,
+    );
     let least = case.policy.section("plan").float("min_saving_per_month");
     report.demand(step.per_month.cash.p50.amount() >= least, "saving", &at, || {
         format!(
@@ -69,18 +76,28 @@ fn saving(case: Case<'_>, index: usize, recount: &Recount<'_>, report: &mut Repo
     });
 }
 
-fn is_in_order(range: Range) -> bool {
-    0.0 <= range.p10.amount() && range.p10 <= range.p50 && range.p50 <= range.p90
+/// Stopping never costs; a spot price or a commitment may.
+fn may_lose(change: &Change) -> bool {
+    matches!(change, Change::UseSpot(_) | Change::Commit(_))
 }
 
-fn ranges(case: Case<'_>, at: &str, saving: &Saving, per_month: &Saving, report: &mut Report) {
+fn is_in_order(range: Range, may_lose: bool) -> bool {
+    let is_low_sound = if may_lose {
+        range.p10.amount().is_finite()
+    } else {
+        0.0 <= range.p10.amount()
+    };
+    is_low_sound && range.p10 <= range.p50 && range.p50 <= range.p90
+}
+
+fn ranges(case: Case<'_>, at: &str, (saving, per_month): (&Saving, &Saving), may_lose: bool, report: &mut Report) {
     let hours = case.facts.period.hours();
     let factor = if hours > 0.0 { MONTH_HOURS / hours } else { 0.0 };
     for (name, of_period, of_month) in [
         ("cash", saving.cash, per_month.cash),
         ("freed commitment", saving.freed, per_month.freed),
     ] {
-        report.demand(is_in_order(of_period), "saving", at, || {
+        report.demand(is_in_order(of_period, may_lose), "saving", at, || {
             format!("the range of {name} is not in order")
         });
         let ends = [
@@ -138,7 +155,8 @@ fn total(case: Case<'_>, sum: Counted, report: &mut Report) {
     report.demand(is_close(sum.freed, freed, count), "total", "plan", || {
         format!("freed is {freed}, counted {}", sum.freed)
     });
-    ranges(case, "plan", &plan.saving, &plan.per_month, report);
+    let may_lose = plan.steps.iter().any(|step| may_lose(&step.change));
+    ranges(case, "plan", (&plan.saving, &plan.per_month), may_lose, report);
     let ends = |of: fn(&Range) -> Estimate| {
         let parts: f64 = plan.steps.iter().map(|step| of(&step.saving.cash).amount()).sum();
         is_close(parts, of(&plan.saving.cash).amount(), count)

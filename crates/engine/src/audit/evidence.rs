@@ -23,6 +23,7 @@ pub(super) fn check(case: Case<'_>, report: &mut Report) {
         match &step.change {
             Change::Stop(stop) => stopped(case, step, stop, report),
             Change::SetSchedule(set) => scheduled(case, step, set, report),
+            Change::UseSpot(_) | Change::Commit(_) => {}
         }
     }
 }

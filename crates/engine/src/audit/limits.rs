@@ -12,6 +12,10 @@ use super::{Case, Report, at, shape};
 
 pub(super) fn check(case: Case<'_>, report: &mut Report) {
     for step in &case.plan.steps {
+        if matches!(step.change, Change::Commit(_)) {
+            forbidden_commitment(case, step, report);
+            continue;
+        }
         let ids = shape::named(&step.change);
         let touched: Vec<&Resource> = case.facts.resources.iter().filter(|r| ids.contains(&&r.id)).collect();
         for resource in &touched {
@@ -45,6 +49,28 @@ fn forbidding(step: &Step) -> &'static [&'static str] {
         Change::Stop(_) => &["stop"],
         // A schedule stops machines.
         Change::SetSchedule(_) => &["set_schedule", "stop"],
+        Change::UseSpot(_) => &["use_spot"],
+        Change::Commit(_) => &["commit"],
+    }
+}
+
+/// A commitment leaves machines as they are: only its own ban stands against it.
+fn forbidden_commitment(case: Case<'_>, step: &Step, report: &mut Report) {
+    let words = forbidding(step);
+    for id in shape::named(&step.change) {
+        let Some(resource) = case.facts.resource(id) else {
+            continue;
+        };
+        let inherited = rules(case, resource).flat_map(|r| &r.never);
+        let is_forbidden = resource
+            .owner
+            .never
+            .iter()
+            .chain(inherited)
+            .any(|w| words.contains(&w.as_str()));
+        report.demand(!is_forbidden, "owner", &at(step), || {
+            format!("{id} must never be committed for")
+        });
     }
 }
 
@@ -88,6 +114,8 @@ fn owner(case: Case<'_>, step: &Step, resource: &Resource, report: &mut Report) 
     let fits = match step.change {
         Change::Stop(_) => owner.class != Class::Unknown,
         Change::SetSchedule(_) => owner.class == Class::Development,
+        Change::UseSpot(_) => matches!(owner.class, Class::Training | Class::FineTuning),
+        Change::Commit(_) => true,
     };
     report.demand(fits, "owner", &at, || format!("{id} has the class {}", owner.class));
 }

@@ -187,6 +187,8 @@ const MUTATIONS: &[Mutation] = &[
     }),
     ("a month of another length", "saving", |p| {
         let step = first(p)?;
+        // Nothing saved is nothing saved in a month of any length.
+        (step.per_month.cash.p50.amount() > 0.001).then_some(())?;
         step.per_month.cash = step.per_month.cash.scaled(720.0 / 730.0);
         Some(())
     }),

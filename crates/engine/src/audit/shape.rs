@@ -61,6 +61,8 @@ pub(super) fn named(change: &Change) -> Vec<&ResourceId> {
     match change {
         Change::Stop(stop) => vec![&stop.resource],
         Change::SetSchedule(set) => set.resources.iter().collect(),
+        Change::UseSpot(spot) => spot.resources.iter().collect(),
+        Change::Commit(commit) => commit.resources.iter().collect(),
     }
 }
 
@@ -72,6 +74,13 @@ fn target(case: Case<'_>, step: &Step, report: &mut Report) {
     report.demand(once.len() == named.len(), "target", &at, || {
         "it names a resource twice".into()
     });
+    let scope = match &step.change {
+        Change::Commit(commit) => Some(&commit.scope),
+        _ => None,
+    };
+    report.demand(step.target.scope.as_ref() == scope, "target", &at, || {
+        "it is about another scope than it touches".into()
+    });
     report.demand(once == step.target.resources, "target", &at, || {
         "it is about other resources than it touches".into()
     });
@@ -81,9 +90,10 @@ fn target(case: Case<'_>, step: &Step, report: &mut Report) {
             format!("{id} is not in the facts")
         });
         let Some(resource) = resource else { continue };
-        report.demand(resource.owner.workload == step.target.workload, "target", &at, || {
-            format!("{id} belongs to another workload")
-        });
+        // A commitment covers whatever runs in its scope, whoever owns it.
+        let is_scope = matches!(step.change, Change::Commit(_)) && step.target.workload.is_none();
+        let is_own = is_scope || resource.owner.workload == step.target.workload;
+        report.demand(is_own, "target", &at, || format!("{id} belongs to another workload"));
     }
 }
 
@@ -107,6 +117,8 @@ fn form(step: &Step, report: &mut Report) {
 fn phase_of(change: &Change) -> Phase {
     match change {
         Change::Stop(_) | Change::SetSchedule(_) => Phase::StopWaste,
+        Change::UseSpot(_) => Phase::Spot,
+        Change::Commit(_) => Phase::Commit,
     }
 }
 

@@ -8,7 +8,7 @@ use lowwater_model::facts::{CostRun, Facts, LineKind, Resource};
 use lowwater_model::id::Currency;
 use lowwater_model::money::{Estimate, Money};
 use lowwater_model::period::{Hour, Period};
-use lowwater_model::plan::Step;
+use lowwater_model::plan::{Phase, Step};
 use lowwater_model::policy::Policy;
 use lowwater_model::workload::Class;
 
@@ -53,7 +53,8 @@ fn idle_money(facts: &Facts, steps: &[Step]) -> Option<String> {
         *by_class.entry(resource.owner.class).or_default() += idle_cost(resource, facts.period);
     }
     let all: Money = by_class.values().sum();
-    let taken: Estimate = steps.iter().map(|s| s.saving.cash.p50 + s.saving.freed.p50).sum();
+    let stopping = steps.iter().filter(|step| step.phase == Phase::StopWaste);
+    let taken: Estimate = stopping.map(|s| s.saving.cash.p50 + s.saving.freed.p50).sum();
     let mut classes: Vec<(Class, Money)> = by_class.into_iter().filter(|(_, cost)| *cost > Money::ZERO).collect();
     classes.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
     let list: Vec<String> = classes

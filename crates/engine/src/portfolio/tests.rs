@@ -252,8 +252,8 @@ fn notes_say_what_to_know() {
         "27 of the 28 replayed days have charges: amounts a month are too low",
         "replayed on BilledCost and not on EffectiveCost: as the case says",
         "0.000000000005 USD of the difference to BilledCost have no name",
-        "`never` names stpo, which forbids nothing: kinds of change are stop, set_schedule, replace_sku, \
-         use_spot, set_checkpoint, commit, set_mig, consolidate, delete_storage, set_tag",
+        "`never` names stpo, which forbids nothing: kinds of change are stop, set_schedule, use_spot, \
+         commit, replace_sku, set_checkpoint, set_mig, consolidate, delete_storage, set_tag",
         "mind the gap",
     ];
     assert_eq!(notes, expected);

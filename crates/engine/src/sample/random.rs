@@ -252,6 +252,7 @@ fn facts_of(mut resources: Vec<Resource>, rest: Money, joined: i64) -> Facts {
         resources,
         commitments: Vec::new(),
         prices: PriceBook(builtin_offers()),
+        spot: Vec::new(),
         calendars: [("DE".into(), ["2026-03-10".parse().unwrap()].into())].into(),
         quality: Quality {
             gpu_cost,
