@@ -13,6 +13,7 @@ mod evidence;
 mod limits;
 mod recount;
 mod shape;
+mod spot;
 
 #[cfg(test)]
 mod mutations;
@@ -66,6 +67,10 @@ pub const RULES: &[(&str, &str)] = &[
         "GPUs that are hard to get back are scheduled only with reserved capacity or with the risk allowed and priced.",
     ),
     (
+        "spot",
+        "Only declared, resumable checkpoints go to spot, once, on a known and fresh market of their type and region, with expected hours and interruptions that follow from it, the best interval, all side costs, time before the deadline and the policy's net saving.",
+    ),
+    (
         "saving",
         "Cash, freed commitment, share, loss-without and monthly amounts are what counting the hours gives; ranges are in order; a step saves at least what the policy asks.",
     ),
@@ -88,6 +93,7 @@ pub fn audit(facts: &Facts, policy: &Policy, plan: &Plan) -> Vec<Violation> {
     shape::check(case, &mut report);
     limits::check(case, &mut report);
     evidence::check(case, &mut report);
+    spot::check(case, &mut report);
     bill::check(case, &mut report);
     let place = |v: &Violation| RULES.iter().position(|(rule, _)| *rule == v.rule);
     report.0.sort_by_key(|v| (place(v), v.clone()));

@@ -47,6 +47,7 @@ macro_rules! levers {
 levers! {
     idle::Idle,
     off_hours::OffHours,
+    spot_training::SpotTraining,
 }
 
 /// The policy sections of all levers.

@@ -116,10 +116,19 @@ impl<'a> Portfolio<'a> {
             return;
         }
         let weeks = band::Weeks::of(&before, &after, &finding.change);
-        let saving = Saving {
+        let mut saving = Saving {
             cash: weeks.cash(saved.cash),
             freed: weeks.freed(saved.freed),
         };
+        if meta.phase == Phase::Commit {
+            saving.cash = weeks.open_cash(saved.cash, self.facts.period);
+        }
+        let mut band = weeks.describe();
+        if let Some((worse, better)) = finding.change.kind().outlooks() {
+            let of = |change: &Change| before.with(change).saved().cash - before.saved().cash;
+            saving.cash = band::widened(saving.cash, of(&worse), of(&better));
+            band.push_str("; moved by the ends of the change's own outlook");
+        }
         self.replay = self.replay.with(&finding.change);
         self.chosen.push(Chosen {
             meta,
@@ -127,7 +136,7 @@ impl<'a> Portfolio<'a> {
             resources,
             saved,
             saving,
-            band: weeks.describe(),
+            band,
         });
     }
 

@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use lowwater_model::charge::{CostMetric, PricingCategory, Spread};
+use lowwater_model::deadline::Deadline;
 use lowwater_model::facts::{Basis, CostLine, CostRun, Facts, Ledger, LedgerLine, LineKind, Owner, Quality, Resource};
 use lowwater_model::id::{CalendarName, CommitmentId};
 use lowwater_model::known::Known;
@@ -14,9 +15,10 @@ use lowwater_model::offer::{Market, Offer, PriceBasis, PriceBook};
 use lowwater_model::period::{HOUR_SECONDS, Hour, Period};
 use lowwater_model::policy::Policy;
 use lowwater_model::sku::find_sku;
+use lowwater_model::spot::{Likely, SpotMarket, SpotPlace};
 use lowwater_model::unit::HourlyRate;
 use lowwater_model::usage::{HourUsage, Usage};
-use lowwater_model::workload::{Class, Criticality, Keep, Role};
+use lowwater_model::workload::{Checkpoint, Class, Criticality, Keep, Role};
 use serde::Deserialize;
 
 pub(crate) mod random;
@@ -50,6 +52,8 @@ pub(crate) struct Sample {
     #[serde(default)]
     price: Vec<Price>,
     #[serde(default)]
+    spot: Vec<Spot>,
+    #[serde(default)]
     resource: Vec<Machine>,
 }
 
@@ -58,7 +62,47 @@ pub(crate) struct Sample {
 struct Price {
     sku: String,
     rate: f64,
+    #[serde(default = "on_demand")]
+    market: Market,
     as_of: Date,
+}
+
+/// A spot market: low, middle and high ends of its price and of interruptions an hour.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Spot {
+    sku: String,
+    #[serde(default)]
+    zone: Option<String>,
+    rate: [f64; 3],
+    /// None = nobody knows.
+    #[serde(default)]
+    interruptions: Option<[f64; 3]>,
+    #[serde(default)]
+    wait_hours: f64,
+    as_of: Date,
+}
+
+impl Spot {
+    fn build(self) -> SpotMarket {
+        let spread = |[low, middle, high]: [f64; 3]| Likely { low, middle, high };
+        SpotMarket {
+            place: SpotPlace {
+                cloud: "aws".into(),
+                region: "us-east-1".into(),
+                zone: self.zone,
+                sku: self.sku.into(),
+            },
+            rate: spread(self.rate),
+            interruptions_per_hour: self
+                .interruptions
+                .map_or(Known::unknown("no trace"), |known| Known::Value(spread(known))),
+            wait_hours: self.wait_hours,
+            currency: "USD".into(),
+            as_of: self.as_of,
+            source: "trace".into(),
+        }
+    }
 }
 
 /// One or more equal machines.
@@ -93,6 +137,10 @@ struct Machine {
     never: BTreeSet<String>,
     #[serde(default)]
     keep: Option<Keep>,
+    #[serde(default)]
+    deadline: Option<Deadline>,
+    #[serde(default)]
+    checkpoint: Option<Checkpoint>,
     #[serde(default)]
     because: Vec<String>,
     #[serde(default)]
@@ -151,6 +199,9 @@ struct Use {
     machines: Option<Vec<u32>>,
 }
 
+const fn on_demand() -> Market {
+    Market::OnDemand
+}
 const fn one() -> u32 {
     1
 }
@@ -242,9 +293,9 @@ impl Machine {
             criticality: self.criticality,
             never: self.never.clone(),
             keep: self.keep.clone(),
-            deadline: None,
+            deadline: self.deadline,
             latency_p99: None,
-            checkpoint: None,
+            checkpoint: self.checkpoint.clone(),
             because: self.because.clone(),
         }
     }
@@ -341,7 +392,7 @@ impl Sample {
             },
             resources,
             commitments: Vec::new(),
-            spot: Vec::new(),
+            spot: self.spot.into_iter().map(Spot::build).collect(),
             prices: PriceBook(self.price.into_iter().map(Price::build).collect()),
             calendars: self.holidays,
         }
@@ -357,6 +408,7 @@ impl Price {
             sku: self.sku.into(),
             holds: None,
             market: Market::OnDemand,
+            market: self.market,
             rate: HourlyRate(self.rate),
             currency: "USD".into(),
             basis: PriceBasis::Observed,

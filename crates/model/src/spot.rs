@@ -9,7 +9,7 @@ use crate::known::Known;
 
 /// A number with the ends between which it was seen or is believed to lie.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Spread {
+pub struct Likely {
     /// One in ten lies below.
     pub low: f64,
     /// The middle.
@@ -18,7 +18,7 @@ pub struct Spread {
     pub high: f64,
 }
 
-impl Spread {
+impl Likely {
     /// Numbers, none of them negative, in order.
     pub fn is_sound(&self) -> bool {
         self.high.is_finite() && 0.0 <= self.low && self.low <= self.middle && self.middle <= self.high
@@ -31,9 +31,9 @@ pub struct SpotMarket {
     /// Where and what.
     pub place: SpotPlace,
     /// Price of an hour of the whole instance.
-    pub rate: Spread,
+    pub rate: Likely,
     /// How often one running instance is taken back, an hour.
-    pub interruptions_per_hour: Known<Spread>,
+    pub interruptions_per_hour: Known<Likely>,
     /// Hours until capacity is back after that, which are not billed.
     pub wait_hours: f64,
     /// Of the price.
@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn a_spread_is_in_order_and_a_number() {
-        let sound = |low, middle, high| Spread { low, middle, high }.is_sound();
+        let sound = |low, middle, high| Likely { low, middle, high }.is_sound();
         assert!(sound(0.0, 0.0, 0.0) && sound(1.0, 2.0, 3.0));
         assert!(!sound(2.0, 1.0, 3.0) && !sound(1.0, 4.0, 3.0) && !sound(-1.0, 2.0, 3.0));
         assert!(!sound(1.0, f64::NAN, 3.0) && !sound(1.0, 2.0, f64::INFINITY) && !sound(f64::NAN, 1.0, 2.0));

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use lowwater_model::change::set_schedule::SetSchedule;
 use lowwater_model::change::stop::Stop;
+use lowwater_model::change::use_spot::UseSpot;
 use lowwater_model::change::{Change, Risk};
 use lowwater_model::charge::Spread;
 use lowwater_model::facts::Facts;
@@ -52,6 +53,16 @@ fn schedule(plan: &mut Plan, edit: impl Fn(&mut SetSchedule) -> Option<()>) -> O
     change(plan, |change| {
         if let Change::SetSchedule(set) = change {
             edit(set)
+        } else {
+            None
+        }
+    })
+}
+
+fn spot(plan: &mut Plan, edit: impl Fn(&mut UseSpot) -> Option<()>) -> Option<()> {
+    change(plan, |change| {
+        if let Change::UseSpot(spot) = change {
+            edit(spot)
         } else {
             None
         }
@@ -293,6 +304,71 @@ const MUTATIONS: &[Mutation] = &[
             Some(())
         })
     }),
+    ("a spot place elsewhere", "spot", |p| {
+        spot(p, |spot| {
+            spot.place.region = "eu-north-1".into();
+            Some(())
+        })
+    }),
+    ("a cheaper market", "spot", |p| {
+        spot(p, |spot| {
+            spot.expected.rate *= 0.9;
+            Some(())
+        })
+    }),
+    ("a dearer today", "spot", |p| {
+        spot(p, |spot| {
+            spot.on_demand_rate *= 1.1;
+            Some(())
+        })
+    }),
+    ("fewer hours on spot", "spot", |p| {
+        spot(p, |spot| {
+            spot.expected.hours = 1.0;
+            Some(())
+        })
+    }),
+    ("a worst case that is none", "spot", |p| {
+        spot(p, |spot| {
+            spot.worse.hours = spot.expected.hours * 0.999;
+            Some(())
+        })
+    }),
+    ("other interruptions", "spot", |p| {
+        spot(p, |spot| {
+            spot.expected.interruptions += 0.1;
+            Some(())
+        })
+    }),
+    ("saves all the time", "spot", |p| {
+        spot(p, |spot| {
+            spot.checkpoint_every_hours *= 0.5;
+            Some(())
+        })
+    }),
+    ("saves hardly ever", "spot", |p| {
+        spot(p, |spot| {
+            spot.checkpoint_every_hours *= 3.0;
+            Some(())
+        })
+    }),
+    ("people who work for nothing", "spot", |p| {
+        spot(p, |spot| {
+            spot.interruption_cost = 0.0;
+            Some(())
+        })
+    }),
+    ("disks for nothing", "spot", |p| {
+        spot(p, |spot| {
+            spot.storage_per_month = 0.0;
+            Some(())
+        })
+    }),
+    ("on spot twice", "spot", |p| {
+        let step = p.steps.iter().find(|s| matches!(s.change, Change::UseSpot(_)))?.clone();
+        p.steps.push(step);
+        Some(())
+    }),
     ("a refusal without a reason", "declined", |p| {
         p.declined.first_mut()?.why.clear();
         Some(())
@@ -344,6 +420,7 @@ rest = "17.5"
 reconciliation = { tax = "19" }
 unexplained = "0.000000000003"
 holidays.DE = ["2026-04-03", "2026-04-06"]
+spot = [{ sku = "p4d.24xlarge", rate = [6, 8, 9], interruptions = [0.005, 0.01, 0.02], as_of = "2026-04-10" }]
 [[resource]]
 id = "idle"
 sku = "p4d.24xlarge"
@@ -362,6 +439,15 @@ holidays = "DE"
 line = [{ rate = "1.006" }]
 use = [{ idle = true, memory = 0, power = 20 }, { days = [0, 4], hours = [9, 18], memory = 9, power = 200 }]
 [[resource]]
+id = "train-{}"
+count = 2
+sku = "p4d.24xlarge"
+class = "training"
+workload = "llm"
+checkpoint = { every = "1h", gb = 100, resumable = true }
+line = [{ rate = "20" }]
+use = [{ memory = 18, power = 390 }]
+[[resource]]
 id = "undeclared"
 sku = "g5.xlarge"
 line = [{ rate = "1.006" }]
@@ -372,7 +458,7 @@ use = [{ idle = true, memory = 0, power = 20 }]
 fn every_mutation_of_a_plan_is_caught_by_its_rule() {
     let (facts, policy) = (sample::facts(ORGANISATION), sample::policy(""));
     let good = plan(&facts, &policy, 1);
-    assert_eq!((audit(&facts, &policy, &good), good.steps.len()), (vec![], 2));
+    assert_eq!((audit(&facts, &policy, &good), good.steps.len()), (vec![], 3));
     for mutation in MUTATIONS {
         let (name, rule, _) = mutation;
         let rules = broken(&facts, &policy, &good, mutation).unwrap_or_else(|| panic!("`{name}` does not apply"));
@@ -458,6 +544,44 @@ const WORLDS: &[World] = &[
             });
         });
     }),
+    ("no word of checkpoints", "spot", |f| {
+        f.resources[4].owner.checkpoint = None
+    }),
+    ("no way to go on", "spot", |f| {
+        if let Some(checkpoint) = &mut f.resources[5].owner.checkpoint {
+            checkpoint.resumable = false;
+        }
+    }),
+    ("a larger checkpoint", "spot", |f| {
+        if let Some(checkpoint) = &mut f.resources[4].owner.checkpoint {
+            checkpoint.gb = Some(500.0);
+        }
+    }),
+    ("a deadline", "spot", |f| {
+        f.resources[4].owner.deadline = Some("2026-04-20".parse().unwrap())
+    }),
+    ("inference", "owner", |f| {
+        f.resources[4].owner.class = Class::RealtimeInference
+    }),
+    ("never on spot", "owner", |f| {
+        f.resources[4].owner.never = ["use_spot".to_owned()].into()
+    }),
+    ("no market", "spot", |f| f.spot.clear()),
+    ("an old market", "spot", |f| {
+        f.spot[0].as_of = "2026-03-01".parse().unwrap()
+    }),
+    ("a market of the future", "spot", |f| {
+        f.spot[0].as_of = "2026-05-01".parse().unwrap()
+    }),
+    ("a market in another currency", "spot", |f| {
+        f.spot[0].currency = "EUR".into()
+    }),
+    ("a market that nobody watched", "spot", |f| {
+        f.spot[0].interruptions_per_hour = Known::unknown("no trace");
+    }),
+    ("another type", "spot", |f| {
+        f.resources[4].sku = Known::Value("p4de.24xlarge".into())
+    }),
     ("a cent less", "bill", |f| f.ledger.total -= Money::from_units(1)),
     ("a cheaper hour", "saving", |f| {
         f.resources[0].lines[0].runs[0].cost -= Money::from_units(1_000_000_000);
@@ -492,6 +616,13 @@ fn a_plan_that_does_not_fit_the_facts_is_caught() {
 /// Policies under which that plan must not have been made.
 const POLICIES: &[(&str, &str)] = &[
     ("[plan]\nmin_saving_per_month = 100000.0", "saving"),
+    ("[lever.spot_training]\nmin_net_saving_share = 0.9", "spot"),
+    ("[lever.spot_training]\nengineer_hours_per_interruption = 2.0", "spot"),
+    ("[lever.spot_training]\nstart_minutes = 60.0", "spot"),
+    ("[lever.spot_training]\ncheckpoint_gb_per_second = 0.1", "spot"),
+    ("[lever.spot_training]\ncheckpoints_kept = 30", "spot"),
+    ("[lever.spot_training]\nmax_price_age_days = 1", "spot"),
+    ("[lever.spot_training]\nmax_interval_hours = 1.0", "spot"),
     ("[plan]\ninstance_store_acknowledged = [\"notebooks\"]", "condition"),
     ("[lever.idle]\nwindow_days = 30", "measured"),
     ("[lever.idle]\nmax_power_share = 0.1", "measured"),

@@ -5,6 +5,10 @@
 //! p10 = p50 x min(1, q(0.1) / m) and p90 = p50 x max(1, q(0.9) / m). A good week and a bad week thus move the whole
 //! period: wider than independent weeks would be, because bad weeks come together. Fewer than two whole weeks say
 //! nothing of spread: the band is half to one and a half times the amount, and says so.
+//!
+//! A commitment may lose money, so its ends may lie below zero: with W the weeks of the replayed period,
+//! p10 = p50 + W (q(0.1) - m) and p90 = p50 + W (q(0.9) - m). Where the change knows a worse and a better world, what
+//! it saves there moves the ends, as if bad weeks and bad markets came together.
 
 use lowwater_model::change::Change;
 use lowwater_model::money::{Estimate, Range};
@@ -42,6 +46,16 @@ impl Weeks {
         range(
             middle,
             &self.0.iter().map(|week| week.cash.amount()).collect::<Vec<_>>(),
+        )
+    }
+
+    /// The range of a change that may lose money.
+    pub(super) fn open_cash(&self, middle: Estimate, period: Period) -> Range {
+        let weeks = self.0.iter().map(|week| week.cash.amount()).collect();
+        open_range(
+            middle,
+            weeks,
+            period.hours() * HOUR_SECONDS as f64 / WEEK_SECONDS as f64,
         )
     }
 
@@ -111,6 +125,23 @@ fn range(middle: Estimate, weeks: &[f64]) -> Range {
     around(middle, middle.scaled(low.max(0.0)), middle.scaled(high))
 }
 
+fn open_range(middle: Estimate, mut weeks: Vec<f64>, count: f64) -> Range {
+    if weeks.len() < 2 {
+        let half = middle.amount().abs() / 2.0;
+        return around(middle, middle - Estimate::new(half), middle + Estimate::new(half));
+    }
+    weeks.sort_by(f64::total_cmp);
+    let mean = weeks.iter().sum::<f64>() / weeks.len() as f64;
+    let end = |q: f64| middle + Estimate::new((quantile(&weeks, q) - mean) * count);
+    around(middle, end(LOW), end(HIGH))
+}
+
+/// The range with its ends moved by what a worse and a better world make of its middle.
+pub(super) fn widened(range: Range, worse: Estimate, better: Estimate) -> Range {
+    let (down, up) = (worse - range.p50, better - range.p50);
+    around(range.p50, range.p10 + down, range.p90 + up)
+}
+
 /// A range whose ends lie on their sides of the middle, as it enters a plan.
 pub(super) fn around(middle: Estimate, low: Estimate, high: Estimate) -> Range {
     let middle = middle.rounded().amount();
@@ -165,6 +196,30 @@ mod tests {
         assert!(words(&one_good).contains("so the high end is the replayed amount"));
         assert!(words(&[1.0, 2.0]).ends_with("percentile of 2 whole weeks"));
         assert!(words(&[5.0, 5.0]).ends_with("percentile of 2 whole weeks"));
+    }
+
+    #[test]
+    fn a_change_that_may_lose_has_an_open_low_end() {
+        let of = |middle: f64, weeks: &[f64], count: f64| {
+            let range = open_range(Estimate::new(middle), weeks.to_vec(), count);
+            (range.p10.amount(), range.p50.amount(), range.p90.amount())
+        };
+        // Mean 0; the tenth percentile of -100..=100 in steps of 20 is -80.
+        let weeks: Vec<f64> = (-5..=5).map(|i| f64::from(i) * 20.0).collect();
+        assert_eq!(of(50.0, &weeks, 4.0), (-270.0, 50.0, 370.0));
+        assert_eq!(of(100.0, &[1.0], 4.0), (50.0, 100.0, 150.0));
+        assert_eq!(of(-100.0, &[], 4.0), (-150.0, -100.0, -50.0));
+        let range = widened(
+            open_range(Estimate::new(50.0), weeks, 4.0),
+            Estimate::new(-10.0),
+            Estimate::new(80.0),
+        );
+        assert_eq!(
+            (range.p10.amount(), range.p50.amount(), range.p90.amount()),
+            (-330.0, 50.0, 400.0)
+        );
+        let odd = widened(range, Estimate::new(60.0), Estimate::new(0.0));
+        assert_eq!((odd.p10.amount(), odd.p90.amount()), (-320.0, 350.0));
     }
 
     #[test]

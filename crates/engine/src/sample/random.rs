@@ -14,8 +14,9 @@ use lowwater_model::money::Money;
 use lowwater_model::offer::{PriceBook, builtin_offers};
 use lowwater_model::period::{HOUR_SECONDS, Hour, Period};
 use lowwater_model::schedule::{DAYS, Schedule, Window};
+use lowwater_model::spot::{Likely, SpotMarket, SpotPlace};
 use lowwater_model::usage::{HourUsage, Usage};
-use lowwater_model::workload::{Class, Criticality, Keep, Role};
+use lowwater_model::workload::{Checkpoint, Class, Criticality, Keep, Role};
 use proptest::prelude::*;
 
 /// A spring change of European clocks and one of American clocks lie in the history.
@@ -161,7 +162,7 @@ fn owner() -> impl Strategy<Value = Owner> {
     let class = prop_oneof![24 => Just(Class::Development), 12 => Just(Class::Training), 1 => Just(Class::Unknown)];
     let role = prop_oneof![24 => Just(Role::Primary), 1 => Just(Role::Standby)];
     let zone = prop::sample::select(vec!["UTC", "Europe/Berlin", "America/New_York", "Asia/Kolkata"]);
-    let never = prop_oneof![36 => Just(""), 1 => Just("stop"), 1 => Just("set_schedule")];
+    let never = prop_oneof![36 => Just(""), 1 => Just("stop"), 1 => Just("set_schedule"), 1 => Just("use_spot"), 1 => Just("commit")];
     let keep = prop_oneof![24 => Just(None), 4 => Just(Some("2026-03-01")), 1 => Just(Some("2027-01-01"))];
     let criticality = prop_oneof![
         24 => Just(None),
@@ -170,33 +171,53 @@ fn owner() -> impl Strategy<Value = Owner> {
     ];
     let holidays = prop_oneof![Just(None), Just(Some("DE".into())), Just(Some("nowhere".into()))];
     let workload = prop_oneof![1 => Just(None), 3 => Just(Some("nb".into())), 3 => Just(Some("lab".into()))];
-    (class, role, zone, (never, keep, criticality), holidays, workload).prop_map(
-        |(class, role, zone, (never, keep, criticality), holidays, workload)| Owner {
-            workload,
-            class,
-            role,
-            team: Some("vision".into()),
-            project: None,
-            environment: None,
-            model: None,
-            zone: zone.into(),
-            holidays,
-            criticality,
-            never: if never.is_empty() {
-                BTreeSet::new()
-            } else {
-                [never.to_owned()].into()
-            },
-            keep: keep.map(|day: &str| Keep {
-                reason: "demo".into(),
-                until: Some(day.parse().unwrap()),
-            }),
-            deadline: None,
-            latency_p99: None,
-            checkpoint: None,
-            because: Vec::new(),
-        },
+    let deadline = prop_oneof![
+        8 => Just(None),
+        1 => Just(Some("2026-04-20")),
+        1 => Just(Some("2026-03-20")),
+        1 => Just(Some("06:00 daily"))
+    ];
+    let deadline = deadline.prop_map(|text: Option<&str>| text.map(|text| text.parse().unwrap()));
+    let resumable = prop_oneof![6 => Just(Some(true)), 1 => Just(Some(false)), 1 => Just(None)];
+    (
+        class,
+        role,
+        zone,
+        (never, keep, criticality),
+        (holidays, deadline, resumable),
+        workload,
     )
+        .prop_map(
+            |(class, role, zone, (never, keep, criticality), (holidays, deadline, resumable), workload)| Owner {
+                workload,
+                class,
+                role,
+                team: Some("vision".into()),
+                project: None,
+                environment: None,
+                model: None,
+                zone: zone.into(),
+                holidays,
+                criticality,
+                never: if never.is_empty() {
+                    BTreeSet::new()
+                } else {
+                    [never.to_owned()].into()
+                },
+                keep: keep.map(|day: &str| Keep {
+                    reason: "demo".into(),
+                    until: Some(day.parse().unwrap()),
+                }),
+                deadline,
+                latency_p99: None,
+                checkpoint: resumable.map(|resumable| Checkpoint {
+                    every: None,
+                    gb: Some(50.0),
+                    resumable,
+                }),
+                because: Vec::new(),
+            },
+        )
 }
 
 fn resource() -> impl Strategy<Value = Resource> {
@@ -219,6 +240,39 @@ fn resource() -> impl Strategy<Value = Resource> {
         lines,
         usage: habit.usage(),
     })
+}
+
+/// Markets of two types, calm and wild, cheap and dear.
+fn spot() -> impl Strategy<Value = Vec<SpotMarket>> {
+    let sku = prop::sample::select(vec!["g5.xlarge", "p4d.24xlarge", "g6.xlarge"]);
+    let known = prop_oneof![6 => (0.0..0.05_f64).prop_map(Some), 1 => Just(Some(0.0)), 1 => Just(None)];
+    let one = (sku, 0.1..10.0_f64, known, 0.0..4.0_f64, 1..29_i8).prop_map(|(sku, rate, known, wait_hours, day)| {
+        SpotMarket {
+            place: SpotPlace {
+                cloud: "aws".into(),
+                region: "us-east-1".into(),
+                zone: Some(format!("zone-{day}")),
+                sku: sku.into(),
+            },
+            rate: Likely {
+                low: rate * 0.8,
+                middle: rate,
+                high: rate * 1.3,
+            },
+            interruptions_per_hour: known.map_or(Known::unknown("no trace"), |middle| {
+                Known::Value(Likely {
+                    low: middle / 2.0,
+                    middle,
+                    high: middle * 2.0,
+                })
+            }),
+            wait_hours,
+            currency: "USD".into(),
+            as_of: jiff::civil::date(2026, 3, day),
+            source: "trace".into(),
+        }
+    });
+    prop::collection::vec(one, 0..5)
 }
 
 fn facts_of(mut resources: Vec<Resource>, rest: Money, joined: i64) -> Facts {
@@ -268,8 +322,10 @@ fn facts_of(mut resources: Vec<Resource>, rest: Money, joined: i64) -> Facts {
 pub(crate) fn facts() -> impl Strategy<Value = Facts> {
     let rest = (-5_000_000_000_000_000..5_000_000_000_000_000_i128).prop_map(Money::from_units);
     let joined = prop_oneof![5 => Just(95_i64), 1 => 0..100_i64];
-    (prop::collection::vec(resource(), 0..7), rest, joined)
-        .prop_map(|(resources, rest, joined)| facts_of(resources, rest, joined))
+    (prop::collection::vec(resource(), 0..7), rest, joined, spot()).prop_map(|(resources, rest, joined, spot)| Facts {
+        spot,
+        ..facts_of(resources, rest, joined)
+    })
 }
 
 /// Policies that make a difference.
@@ -280,6 +336,7 @@ pub(crate) fn policy_text() -> impl Strategy<Value = &'static str> {
         "[lever.off_hours]\nallow_scarce = true\nneeded_share = 0.3\nmargin_hours = 0",
         "[lever.off_hours]\nreserved_capacity = [\"A100-40\", \"unheard-of\"]\n[lever.idle]\nwindow_days = 7",
         "[team.vision]\ncriticality = \"high\"",
+        "[lever.spot_training]\nmin_net_saving_share = 0.0\nmax_price_age_days = 7\nstart_minutes = 90.0",
         "[lever.idle]\nmax_criticality = \"critical\"\n[team.vision.lever.off_hours]\nmax_criticality = \"critical\"\nmin_history_days = 60",
     ])
 }

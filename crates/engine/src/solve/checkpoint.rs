@@ -16,7 +16,7 @@ mod tests;
 /// At what cost work survives interruptions. All in hours.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interruptions {
-    /// Mean machine time between two.
+    /// Mean machine time between two; infinite where there are none.
     pub mean_hours: f64,
     /// Of one save, during which no work is done.
     pub checkpoint_hours: f64,
@@ -107,8 +107,11 @@ pub fn daly_interval(mean_hours: f64, checkpoint_hours: f64) -> f64 {
     young_interval(mean_hours, checkpoint_hours) * (1.0 + ratio.sqrt() / 3.0 + ratio / 9.0) - checkpoint_hours
 }
 
-/// The interval with the fewest machine hours.
+/// The interval with the fewest machine hours; without end where nothing interrupts.
 pub fn best_interval(mean_hours: f64, checkpoint_hours: f64) -> f64 {
+    if mean_hours.is_infinite() {
+        return f64::INFINITY;
+    }
     mean_hours * above_branch(checkpoint_hours / mean_hours)
 }
 
@@ -120,6 +123,14 @@ impl Interruptions {
 
     fn segment_with(&self, tau: f64, checkpoint_hours: f64) -> Expected {
         let mean = self.mean_hours;
+        if mean.is_infinite() {
+            let hours = tau + checkpoint_hours;
+            return Expected {
+                machine_hours: hours,
+                wall_hours: hours,
+                interruptions: 0.0,
+            };
+        }
         let tries = ((tau + checkpoint_hours) / mean).exp_m1();
         let (interruptions, machine_hours) = if self.during_restart {
             let count = (self.restart_hours / mean).exp() * tries;

@@ -41,7 +41,7 @@ pub struct UseSpot {
     /// Its resources, sorted.
     pub resources: Vec<ResourceId>,
     /// Where the capacity is bought.
-    pub place: SpotPlace,
+    pub place: Box<SpotPlace>,
     /// Hours of work between two saves.
     pub checkpoint_every_hours: f64,
     /// What an hour costs today, on demand.

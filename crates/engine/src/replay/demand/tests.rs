@@ -44,12 +44,12 @@ fn spot(resources: &[&str], rate: f64) -> Change {
     Change::UseSpot(UseSpot {
         workload: "w".into(),
         resources: resources.iter().map(|id| (*id).into()).collect(),
-        place: SpotPlace {
+        place: Box::new(SpotPlace {
             cloud: "aws".into(),
             region: "us-east-1".into(),
             zone: None,
             sku: "p4d.24xlarge".into(),
-        },
+        }),
         checkpoint_every_hours: 1.0,
         on_demand_rate: 10.0,
         interruption_cost: 50.0,

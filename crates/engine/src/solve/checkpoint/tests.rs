@@ -222,6 +222,29 @@ fn costs() -> impl Strategy<Value = Interruptions> {
         )
 }
 
+#[test]
+fn what_nothing_interrupts_takes_its_time_and_its_saves() {
+    let calm = Interruptions {
+        mean_hours: f64::INFINITY,
+        checkpoint_hours: 0.5,
+        restart_hours: 1.0,
+        wait_hours: 1.0,
+        during_restart: true,
+    };
+    let expected = calm.expected(10.0, Some(4.0));
+    assert_eq!(
+        (expected.machine_hours, expected.wall_hours, expected.interruptions),
+        (11.5, 11.5, 0.0)
+    );
+    let rare = Interruptions {
+        mean_hours: 1e9,
+        ..calm
+    }
+    .expected(10.0, Some(4.0));
+    assert!((rare.machine_hours - 11.5).abs() < 1e-6);
+    assert_eq!(best_interval(f64::INFINITY, 0.5), f64::INFINITY);
+}
+
 proptest! {
     #[test]
     fn no_other_interval_is_better(costs in costs(), other in 0.001..100.0_f64) {

@@ -1,0 +1,318 @@
+//! One fleet: what it runs on demand, which market is best, and why it may be refused.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use lowwater_model::change::use_spot::UseSpot;
+use lowwater_model::change::{Change, Effort};
+use lowwater_model::deadline::Deadline;
+use lowwater_model::facts::{Facts, Resource};
+use lowwater_model::known::Known;
+use lowwater_model::money::Estimate;
+use lowwater_model::plan::{Declined, Finding, Verdict};
+use lowwater_model::policy::{Policy, Settings};
+use lowwater_model::spot::SpotMarket;
+use lowwater_model::workload::Checkpoint;
+
+use super::market::{Job, Look, digits};
+use super::{META, target};
+use crate::lever::evidence;
+use crate::replay::Replay;
+
+const MONTH_HOURS: f64 = 730.0;
+
+/// The members of a fleet that may be interrupted, and what they run on demand.
+pub(super) struct Fleet<'a> {
+    so_far: &'a Replay<'a>,
+    policy: &'a Policy,
+    settings: Settings,
+    members: Vec<&'a Resource>,
+    checkpoint: &'a Checkpoint,
+    gb: f64,
+    job: Job,
+    /// What an hour on demand costs.
+    on_demand_rate: f64,
+    /// On-demand hours and their cost that earlier steps left.
+    hours_left: f64,
+    cost_left: f64,
+    /// Largest share of the time since its first hour that a member ran.
+    busy_share: f64,
+}
+
+/// Why there is no step.
+struct Refusal {
+    why: String,
+    numbers: BTreeMap<String, Estimate>,
+}
+
+impl<'a> Fleet<'a> {
+    /// None where nobody is left.
+    pub(super) fn new(so_far: &'a Replay<'a>, policy: &'a Policy, members: Vec<&'a Resource>) -> Option<Self> {
+        let first = members.first()?;
+        let checkpoint = first.owner.checkpoint.as_ref()?;
+        let gb = checkpoint.gb?;
+        let facts = so_far.facts();
+        let settings = policy.lever(META.name, first.owner.team.as_ref(), first.owner.environment.as_deref());
+        let ids = || members.iter().map(|r| &r.id);
+        let as_billed = Replay::of(facts).on_demand(ids(), facts.period);
+        let sum = |hours: &[crate::solve::quantile::HourDemand]| {
+            let cost: f64 = hours.iter().map(|hour| hour.units * hour.price).sum();
+            (hours.iter().map(|hour| hour.units).sum::<f64>(), cost)
+        };
+        let (hours, cost) = sum(&as_billed);
+        let (hours_left, cost_left) = sum(&so_far.on_demand(ids(), facts.period));
+        Some(Self {
+            so_far,
+            policy,
+            checkpoint,
+            gb,
+            job: Job::new(at_once(facts, &members), gb, &settings),
+            on_demand_rate: digits(cost / hours),
+            hours_left,
+            cost_left,
+            busy_share: members.iter().map(|r| busy_share(facts, r)).fold(0.0, f64::max),
+            settings,
+            members,
+        })
+    }
+
+    pub(super) fn verdict(&self) -> Verdict {
+        match self.step() {
+            Ok(finding) => Verdict::Found(finding),
+            Err(Refusal { why, numbers }) => Verdict::Declined(Declined {
+                lever: META.name.into(),
+                target: target(&self.members),
+                why,
+                numbers,
+            }),
+        }
+    }
+
+    fn step(&self) -> Result<Finding, Refusal> {
+        let look = self.best_market()?;
+        let change = self.change(&look);
+        self.in_time(&look, &change)?;
+        self.worth_it(&look, &change)?;
+        Ok(Finding {
+            target: target(&self.members),
+            needs: evidence::store_condition(&self.members, self.policy).into_iter().collect(),
+            because: self.because(&look, &change),
+            effort: Effort::Hours,
+            change: Change::UseSpot(change),
+        })
+    }
+
+    /// The market on which an hour of the work is expected to cost least.
+    fn best_market(&self) -> Result<Look<'a>, Refusal> {
+        let facts = self.so_far.facts();
+        let first = self.members[0];
+        let fitting: Vec<&SpotMarket> = facts.spot.iter().filter(|market| market.place.fits(first)).collect();
+        let words = match &first.sku {
+            Known::Value(sku) => format!("{sku} in {}", first.region),
+            Known::Unknown(why) => return Err(plain(format!("measure this first: its type is not known: {why}"))),
+        };
+        if fitting.is_empty() {
+            return Err(plain(format!("no spot price of {words} is known; load one")));
+        }
+        let fresh: Vec<&SpotMarket> = fitting.into_iter().filter(|market| self.is_fresh(market)).collect();
+        if fresh.is_empty() {
+            let days = self.settings.int("max_price_age_days");
+            return Err(plain(format!(
+                "every spot price of {words} is older than {days} days or in another currency; load newer ones"
+            )));
+        }
+        let looks = fresh.into_iter().filter_map(|market| {
+            let known = market.interruptions_per_hour.value()?;
+            (known.is_sound() && market.rate.is_sound()).then(|| self.job.on(market, known))
+        });
+        let cost = |look: &Look<'_>| self.change(look).hour_cost(look.expected);
+        let best = looks.min_by(|a, b| cost(a).total_cmp(&cost(b)).then_with(|| a.market.place.cmp(&b.market.place)));
+        best.ok_or_else(|| {
+            plain(format!(
+                "measure this first: nobody knows how often spot capacity of {words} is taken back; load a trace"
+            ))
+        })
+    }
+
+    fn is_fresh(&self, market: &SpotMarket) -> bool {
+        let facts = self.so_far.facts();
+        let today = TimeZone::UTC.to_datetime(facts.as_of).date();
+        let age = (today - market.as_of).get_days();
+        market.currency == facts.currency && (0..=self.settings.int("max_price_age_days")).contains(&i64::from(age))
+    }
+
+    fn change(&self, look: &Look<'_>) -> UseSpot {
+        let kept = self.settings.int("checkpoints_kept") as f64;
+        let person = self.settings.float("engineer_hours_per_interruption");
+        UseSpot {
+            workload: self.members[0].owner.workload.clone().unwrap_or_else(|| "".into()),
+            resources: self.members.iter().map(|r| r.id.clone()).collect(),
+            place: Box::new(look.market.place.clone()),
+            checkpoint_every_hours: look.interval_hours,
+            on_demand_rate: self.on_demand_rate,
+            interruption_cost: digits(person * self.policy.section("plan").float("engineer_hour")),
+            storage_per_month: digits(self.gb * kept * self.settings.float("storage_per_gb_month")),
+            expected: look.expected,
+            worse: look.worse,
+            better: look.better,
+        }
+    }
+
+    fn numbers(&self, look: &Look<'_>, change: &UseSpot) -> BTreeMap<String, Estimate> {
+        let mut numbers = evidence::at_stake(self.so_far, &Change::UseSpot(change.clone()));
+        let month = MONTH_HOURS / self.so_far.facts().period.hours();
+        let more = [
+            ("spot_hours_per_hour", look.expected.hours),
+            ("interruptions_per_month", look.expected.interruptions * self.hours_left * month),
+            ("net_saving_percent", self.net_saving(change) * 100.0),
+        ];
+        numbers.extend(more.map(|(name, value)| (name.to_owned(), Estimate::new(value).rounded())));
+        // Work that never ends has no numbers.
+        numbers.retain(|_, number| number.amount().is_finite());
+        numbers
+    }
+
+    /// Share of the on-demand cost that is left after everything.
+    fn net_saving(&self, change: &UseSpot) -> f64 {
+        let ids = self.members.iter().map(|r| r.id.clone()).collect();
+        let before = self.so_far.part(&ids);
+        let saved = before.with(&Change::UseSpot(change.clone())).saved().cash - before.saved().cash;
+        saved.amount() / self.cost_left
+    }
+
+    fn in_time(&self, look: &Look<'_>, change: &UseSpot) -> Result<(), Refusal> {
+        let facts = self.so_far.facts();
+        let due = self.members.iter().find_map(|r| Some((*r, r.owner.deadline.filter(|due| !is_over(facts, r, *due))?)));
+        let needed = self.busy_share * look.worst_wall;
+        match due {
+            Some((resource, deadline)) if needed > 1.0 => {
+                let mut numbers = self.numbers(look, change);
+                numbers.insert("hours_on_the_clock_per_hour".into(), Estimate::new(look.worst_wall).rounded());
+                numbers.insert("busy_percent".into(), Estimate::new(self.busy_share * 100.0).rounded());
+                Err(Refusal {
+                    why: format!(
+                        "the deadline {deadline} would be missed: {} ran {:.0} % of the time, and on {} the same work takes {:.2} \
+                         times as long when interruptions are at the high end of their spread",
+                        resource.owner.workload.as_ref().map_or("it", |name| name.as_str()),
+                        self.busy_share * 100.0,
+                        look.market.place,
+                        look.worst_wall
+                    ),
+                    numbers,
+                })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn worth_it(&self, look: &Look<'_>, change: &UseSpot) -> Result<(), Refusal> {
+        let (net, least) = (self.net_saving(change), self.settings.float("min_net_saving_share"));
+        if net >= least {
+            return Ok(());
+        }
+        Err(Refusal {
+            why: format!(
+                "saves {:.1} % net on {}, less than the {:.0} % of min_net_saving_share: an hour of today's at {:.4} {} becomes \
+                 {:.3} spot hours at {:.4}, with an interruption in {}",
+                net * 100.0,
+                look.market.place,
+                least * 100.0,
+                self.on_demand_rate,
+                self.so_far.facts().currency,
+                look.expected.hours,
+                look.expected.rate,
+                every(look.mean_hours),
+            ),
+            numbers: self.numbers(look, change),
+        })
+    }
+
+    fn because(&self, look: &Look<'_>, change: &UseSpot) -> Vec<String> {
+        let facts = self.so_far.facts();
+        let (market, job) = (look.market, &self.job);
+        let day = TimeZone::UTC.to_datetime(facts.as_of).date();
+        let age = (day - market.as_of).get_days();
+        let mut lines = vec![
+            format!(
+                "{:.1} on-demand hours at {:.4} {} are left of {}, up to {} at once",
+                self.hours_left,
+                self.on_demand_rate,
+                facts.currency,
+                evidence::count(self.members.len(), "machine"),
+                job.machines
+            ),
+            format!(
+                "spot price of {}: {:.4} ({:.4} to {:.4}), {age} days old, {}",
+                market.place, market.rate.middle, market.rate.low, market.rate.high, market.source
+            ),
+            format!(
+                "the job is interrupted once in {}; a save of {} GB takes {:.1} minutes, a restart {:.1}",
+                every(look.mean_hours),
+                self.gb,
+                job.checkpoint_hours * 60.0,
+                job.restart_hours * 60.0
+            ),
+            format!(
+                "with a save every {:.2} hours an hour of today's takes {:.3} spot hours ({:.3} to {:.3})",
+                look.interval_hours, look.expected.hours, look.better.hours, look.worse.hours
+            ),
+        ];
+        if let Some(today) = self.checkpoint.every {
+            let every = today.as_secs_f64() / 3600.0;
+            lines.push(format!(
+                "today it saves every {every:.2} hours, which would take {:.3}",
+                job.hours_at(look, every)
+            ));
+        }
+        lines.push(format!(
+            "each interruption costs {:.2} {} of a person's time; the saves cost {:.2} a month to keep; no egress: the region \
+             stays; {:.1} % are saved net of all this",
+            change.interruption_cost,
+            facts.currency,
+            change.storage_per_month,
+            self.net_saving(change) * 100.0
+        ));
+        lines
+    }
+}
+
+fn plain(why: String) -> Refusal {
+    Refusal { why, numbers: BTreeMap::new() }
+}
+
+fn every(mean_hours: f64) -> String {
+    if mean_hours.is_finite() { format!("{mean_hours:.1} hours") } else { "no time at all".into() }
+}
+
+/// The most machines that ran on demand in one hour.
+fn at_once(facts: &Facts, members: &[&Resource]) -> f64 {
+    let mut running = vec![0_u32; facts.period.hour_range().count()];
+    for member in members {
+        let hours = Replay::of(facts).on_demand([&member.id], facts.period);
+        for (count, hour) in running.iter_mut().zip(hours) {
+            *count += u32::from(hour.units > 0.0);
+        }
+    }
+    f64::from(running.into_iter().max().unwrap_or(0).max(1))
+}
+
+/// Share of the time from its first hour in the period to the end that the resource ran on demand.
+fn busy_share(facts: &Facts, resource: &Resource) -> f64 {
+    let hours = Replay::of(facts).on_demand([&resource.id], facts.period);
+    let since_first: Vec<f64> = hours.iter().map(|hour| hour.units).skip_while(|units| *units == 0.0).collect();
+    if since_first.is_empty() { 0.0 } else { since_first.iter().sum::<f64>() / since_first.len() as f64 }
+}
+
+/// Has the last instant of the deadline passed?
+fn is_over(facts: &Facts, resource: &Resource, deadline: Deadline) -> bool {
+    let end: Option<Timestamp> = match deadline {
+        Deadline::At(at) => Some(at),
+        Deadline::Day(day) => {
+            let zone = TimeZone::get(&resource.owner.zone).unwrap_or(TimeZone::UTC);
+            day.tomorrow().ok().and_then(|next| zone.to_timestamp(next.at(0, 0, 0, 0)).ok())
+        }
+        Deadline::Daily(_) => None,
+    };
+    end.is_some_and(|end| end <= facts.as_of)
+}

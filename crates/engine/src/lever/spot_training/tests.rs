@@ -1,0 +1,188 @@
+use lowwater_model::change::Change;
+use lowwater_model::change::use_spot::UseSpot;
+use lowwater_model::facts::Facts;
+use lowwater_model::plan::{Declined, Finding, Verdict};
+
+use super::SpotTraining;
+use crate::lever::Lever;
+use crate::replay::Replay;
+use crate::sample;
+
+/// Four weeks of two p4d on demand at 20, half of it on one machine alone.
+const JOB: &str = "workload = \"llm\"\nclass = \"training\"\ncheckpoint = { every = \"2h\", gb = 100, resumable = true }";
+const MARKET: &str = "{ sku = \"p4d.24xlarge\", rate = [6, 8, 9], interruptions = [0.005, 0.01, 0.02], as_of = \"2026-11-01\" }";
+
+fn facts(job: &str, markets: &str) -> Facts {
+    sample::facts(&format!(
+        "as_of = \"2026-11-02T00:00:00Z\"\nhistory_days = 42\nreplay_days = 28\nspot = [{markets}]\n[[resource]]\n\
+         id = \"t-{{}}\"\ncount = 2\nsku = \"p4d.24xlarge\"\nline = [{{ rate = \"20\" }}]\n{job}"
+    ))
+}
+
+fn verdicts(facts: &Facts, policy: &str) -> Vec<Verdict> {
+    SpotTraining.find(&Replay::of(facts), &sample::policy(policy))
+}
+
+fn found(facts: &Facts, policy: &str) -> (UseSpot, Finding) {
+    match &verdicts(facts, policy)[..] {
+        [Verdict::Found(finding)] => match &finding.change {
+            Change::UseSpot(spot) => (spot.clone(), finding.clone()),
+            other => panic!("{other:?}"),
+        },
+        other => panic!("{other:?}"),
+    }
+}
+
+fn declined(job: &str, markets: &str, policy: &str) -> Declined {
+    match &verdicts(&facts(job, markets), policy)[..] {
+        [Verdict::Declined(declined)] => declined.clone(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_job_goes_to_the_best_market_at_the_best_interval() {
+    let (spot, finding) = found(&facts(JOB, MARKET), "");
+    // Two machines at once: an interruption in fifty hours. A save takes 100 s, a restart 10 minutes and 100 s.
+    let save = 100.0 / 3600.0;
+    let interruptions = crate::solve::checkpoint::Interruptions {
+        mean_hours: 50.0,
+        checkpoint_hours: save,
+        restart_hours: 1.0 / 6.0 + save,
+        wait_hours: 0.0,
+        during_restart: true,
+    };
+    let best = crate::solve::checkpoint::best_interval(50.0, save);
+    assert!((spot.checkpoint_every_hours - best).abs() < 1e-8 && (1.6..1.7).contains(&best));
+    assert!((spot.expected.hours - interruptions.stretch(best)).abs() < 1e-8);
+    assert_eq!((spot.on_demand_rate, spot.interruption_cost), (20.0, 120.0));
+    assert!((spot.storage_per_month - 6.9).abs() < 1e-9);
+    assert_eq!((spot.better.rate, spot.expected.rate, spot.worse.rate), (6.0, 8.0, 9.0));
+    assert!(spot.better.hours < spot.expected.hours && spot.expected.hours < spot.worse.hours);
+    assert!(finding.because.iter().any(|line| line.contains("today it saves every 2.00 hours")));
+    assert!(finding.needs.iter().any(|need| !need.met && need.id == "instance_store_acknowledged"));
+
+    let cheaper = "{ sku = \"P4D.24XLARGE\", zone = \"us-east-1c\", rate = [4, 5, 6], interruptions = [0, 0.01, 0.02], as_of = \"2026-11-01\" }";
+    let wild = "{ sku = \"p4d.24xlarge\", zone = \"us-east-1d\", rate = [1, 1, 1], interruptions = [0.1, 0.3, 0.5], as_of = \"2026-11-01\" }";
+    let (spot, _) = found(&facts(JOB, &format!("{MARKET}, {cheaper}, {wild}")), "");
+    assert_eq!(spot.place.zone.as_deref(), Some("us-east-1c"), "cheap is not what is interrupted all the time");
+    assert_eq!(spot.better.interruptions, 0.0);
+}
+
+#[test]
+fn what_may_not_be_interrupted_is_refused_with_its_reason() {
+    for (job, words) in [
+        ("workload = \"llm\"\nclass = \"training\"", "no checkpoints"),
+        ("class = \"training\"", "declare this first: it belongs to no workload"),
+        ("workload = \"llm\"\nclass = \"training\"\ncheckpoint = { gb = 100 }", "cannot go on"),
+        ("workload = \"llm\"\nclass = \"training\"\ncheckpoint = { resumable = true }", "checkpoint.gb"),
+        (&format!("{JOB}\nrole = \"standby\""), "standby"),
+        (&format!("{JOB}\nnever = [\"use_spot\"]"), "never `use_spot`"),
+        (&format!("{JOB}\ncriticality = \"high\""), "criticality is high"),
+        (&format!("{JOB}\nkeep = {{ reason = \"demo\" }}"), "keep"),
+    ] {
+        let declined = declined(job, MARKET, "");
+        assert!(declined.why.contains(words), "{}", declined.why);
+        assert_eq!(declined.target.resources.len(), 2);
+    }
+}
+
+#[test]
+fn a_market_must_be_known_fresh_and_measured() {
+    for (market, words) in [
+        ("", "no spot price of p4d.24xlarge in us-east-1"),
+        (&MARKET.replace("2026-11-01", "2026-10-01"), "older than 30 days"),
+        (&MARKET.replace("2026-11-01", "2026-11-20"), "older than 30 days"),
+        (&MARKET.replace("interruptions = [0.005, 0.01, 0.02], ", ""), "measure this first"),
+        (&MARKET.replace("[6, 8, 9]", "[9, 8, 6]"), "measure this first"),
+        (&MARKET.replace("p4d.24xlarge", "g5.xlarge"), "no spot price"),
+    ] {
+        let declined = declined(JOB, market, "");
+        assert!(declined.why.contains(words), "{}", declined.why);
+    }
+}
+
+#[test]
+fn too_little_is_declined_with_the_number() {
+    let dear = declined(JOB, &MARKET.replace("[6, 8, 9]", "[15, 16, 17]"), "");
+    assert!(dear.why.starts_with("saves ") && dear.why.contains("less than the 20 % of min_net_saving_share"), "{}", dear.why);
+    let net = dear.numbers["net_saving_percent"].amount();
+    assert!(net < 20.0 && net > 0.0, "{net}");
+    let above = declined(JOB, &MARKET.replace("[6, 8, 9]", "[30, 32, 33]"), "");
+    assert!(above.numbers["net_saving_percent"].amount() < -50.0, "spot may be dearer than on demand");
+    let hectic = declined(JOB, &MARKET.replace("[0.005, 0.01, 0.02]", "[0.1, 0.2, 0.3]"), "");
+    assert!(hectic.numbers["interruptions_per_month"].amount() > 290.0, "{hectic:?}");
+    let net_at = |policy: &str| {
+        let (spot, _) = found(&facts(JOB, MARKET), policy);
+        1.0 - spot.hour_cost(spot.expected) / 20.0
+    };
+    assert!(net_at("[lever.spot_training]\nengineer_hours_per_interruption = 0.0") > net_at("") + 0.05);
+}
+
+#[test]
+fn a_deadline_leaves_time_or_there_is_no_step() {
+    let due = |deadline: &str| format!("{JOB}\ndeadline = \"{deadline}\"");
+    let missed = declined(&due("2026-11-20"), MARKET, "");
+    assert!(missed.why.starts_with("the deadline 2026-11-20 would be missed: llm ran 100 % of the time"), "{}", missed.why);
+    assert_eq!(missed.numbers["busy_percent"].amount(), 100.0);
+    assert!(declined(&due("06:00 daily"), MARKET, "").why.contains("06:00:00 daily"));
+    found(&facts(&due("2026-11-01"), MARKET), "");
+    found(&facts(&due("2026-11-02T00:00:00Z"), MARKET), "");
+    let half = due("2026-11-20").replace("workload", "use = []\nworkload");
+    let mut facts = facts(&half, MARKET);
+    for resource in &mut facts.resources {
+        let run = resource.lines[0].runs[0];
+        let day = |day: i64| lowwater_model::facts::CostRun {
+            start: lowwater_model::period::Hour(run.start.0 + day * 24),
+            hours: 12,
+            ..run
+        };
+        resource.lines[0].runs = (0..42).map(day).collect();
+    }
+    found(&facts, "");
+}
+
+#[test]
+fn only_training_on_demand_is_looked_at() {
+    assert!(verdicts(&facts(&JOB.replace("training", "development"), MARKET), "").is_empty());
+    found(&facts(&JOB.replace("training", "fine-tuning"), MARKET), "");
+    let mut covered = facts(JOB, MARKET);
+    for resource in &mut covered.resources {
+        resource.lines[0].commitment = Some("sp".into());
+    }
+    assert!(verdicts(&covered, "").is_empty());
+    let mut spread = facts(JOB, MARKET);
+    let line = spread.resources[0].lines[0].clone();
+    spread.resources[0].lines.push(lowwater_model::facts::CostLine { spread: lowwater_model::charge::Spread::Even, ..line });
+    assert_eq!(verdicts(&spread, "").len(), 2, "one is refused, one goes");
+}
+
+/// The published table as a job: one p4d for three weeks, two or five interruptions, eight hours of recovery.
+#[test]
+fn the_published_table_is_what_this_lever_would_say() {
+    for (interruptions, hours, dollars) in [(2.0, 521.033, 5976.25), (5.0, 546.707, 6270.73)] {
+        let rate = interruptions / 504.0;
+        let job = super::market::Job {
+            machines: 1.0,
+            checkpoint_hours: 0.0,
+            restart_hours: 8.0,
+            max_interval_hours: 1.0,
+        };
+        let mut facts = facts(JOB, MARKET);
+        let market = &mut facts.spot[0];
+        market.rate = lowwater_model::spot::Likely { low: 11.47, middle: 11.47, high: 11.47 };
+        let known = lowwater_model::spot::Likely { low: rate, middle: rate, high: rate };
+        let look = job.on(market, &known);
+        // A save that costs nothing is made without end: the lever would save all the time, and the table every hour.
+        assert!(look.interval_hours < 1e-6);
+        let hourly = crate::solve::checkpoint::Interruptions {
+            mean_hours: 1.0 / rate,
+            checkpoint_hours: 0.0,
+            restart_hours: 8.0,
+            wait_hours: 0.0,
+            during_restart: false,
+        };
+        let expected = hourly.expected(504.0, Some(1.0)).machine_hours;
+        assert!((expected - hours).abs() < 5e-4 && (expected * 11.47 - dollars).abs() < 0.006);
+    }
+}
