@@ -9,6 +9,7 @@ use serde::Serialize;
 
 mod bill;
 mod clock;
+mod commit;
 mod evidence;
 mod limits;
 mod recount;
@@ -71,6 +72,10 @@ pub const RULES: &[(&str, &str)] = &[
         "Only declared, resumable checkpoints go to spot, once, on a known and fresh market of their type and region, with expected hours and interruptions that follow from it, the best interval, all side costs, time before the deadline and the policy's net saving.",
     ),
     (
+        "commit",
+        "A commitment is for machines of its scope, each in one only, at a known and fresh price; its last unit replaces more than it costs on what earlier steps leave; history, trend, complete days, term, exposure and size are as the policy asks.",
+    ),
+    (
         "saving",
         "Cash, freed commitment, share, loss-without and monthly amounts are what counting the hours gives; ranges are in order; a step saves at least what the policy asks.",
     ),
@@ -94,6 +99,7 @@ pub fn audit(facts: &Facts, policy: &Policy, plan: &Plan) -> Vec<Violation> {
     limits::check(case, &mut report);
     evidence::check(case, &mut report);
     spot::check(case, &mut report);
+    commit::check(case, &mut report);
     bill::check(case, &mut report);
     let place = |v: &Violation| RULES.iter().position(|(rule, _)| *rule == v.rule);
     report.0.sort_by_key(|v| (place(v), v.clone()));

@@ -48,6 +48,7 @@ levers! {
     idle::Idle,
     off_hours::OffHours,
     spot_training::SpotTraining,
+    commit_baseline::CommitBaseline,
 }
 
 /// The policy sections of all levers.

@@ -2,14 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use lowwater_model::change::commit::Commit;
 use lowwater_model::change::set_schedule::SetSchedule;
 use lowwater_model::change::stop::Stop;
 use lowwater_model::change::use_spot::UseSpot;
-use lowwater_model::change::{Change, Risk};
+use lowwater_model::change::{Change, Condition, Risk};
 use lowwater_model::charge::Spread;
-use lowwater_model::facts::Facts;
+use lowwater_model::facts::{CommitmentUse, Facts};
 use lowwater_model::known::Known;
 use lowwater_model::money::{Estimate, Money};
+use lowwater_model::offer::Market;
 use lowwater_model::period::Period;
 use lowwater_model::plan::{Declined, Phase, Plan, Step, Target};
 use lowwater_model::policy::Policy;
@@ -63,6 +65,16 @@ fn spot(plan: &mut Plan, edit: impl Fn(&mut UseSpot) -> Option<()>) -> Option<()
     change(plan, |change| {
         if let Change::UseSpot(spot) = change {
             edit(spot)
+        } else {
+            None
+        }
+    })
+}
+
+fn commit(plan: &mut Plan, edit: impl Fn(&mut Commit) -> Option<()>) -> Option<()> {
+    change(plan, |change| {
+        if let Change::Commit(commit) = change {
+            edit(commit)
         } else {
             None
         }
@@ -156,7 +168,7 @@ const MUTATIONS: &[Mutation] = &[
         Some(())
     }),
     ("another phase", "order", |p| {
-        first(p)?.phase = Phase::Commit;
+        first(p)?.phase = Phase::SeeClearly;
         Some(())
     }),
     ("a step twice", "order", |p| {
@@ -369,6 +381,72 @@ const MUTATIONS: &[Mutation] = &[
         p.steps.push(step);
         Some(())
     }),
+    ("a unit too many", "commit", |p| {
+        commit(p, |commit| {
+            commit.level += 1;
+            Some(())
+        })
+    }),
+    ("a commitment to nothing", "commit", |p| {
+        commit(p, |commit| {
+            commit.level = 0;
+            Some(())
+        })
+    }),
+    ("a cheaper commitment", "commit", |p| {
+        commit(p, |commit| {
+            commit.rate *= 0.9;
+            Some(())
+        })
+    }),
+    ("a longer promise", "commit", |p| {
+        commit(p, |commit| {
+            commit.term = Market::ThreeYears;
+            Some(())
+        })
+    }),
+    ("no term at all", "commit", |p| {
+        commit(p, |commit| {
+            commit.term = Market::OnDemand;
+            Some(())
+        })
+    }),
+    ("a commitment elsewhere", "commit", |p| {
+        commit(p, |commit| {
+            commit.scope.region = "eu-north-1".into();
+            Some(())
+        })
+    }),
+    ("another scope in the target", "target", |p| {
+        let step = p.steps.iter_mut().find(|s| matches!(s.change, Change::Commit(_)))?;
+        step.target.scope = None;
+        Some(())
+    }),
+    ("a machine of another type", "commit", |p| {
+        commit(p, |commit| {
+            (!commit.resources.contains(&"undeclared".into())).then_some(())?;
+            commit.resources.push("undeclared".into());
+            Some(())
+        })
+    }),
+    ("a commitment twice", "commit", |p| {
+        let step = p.steps.iter().find(|s| matches!(s.change, Change::Commit(_)))?.clone();
+        p.steps.push(step);
+        Some(())
+    }),
+    ("a commitment that waits for nothing", "condition", |p| {
+        let step = p.steps.iter_mut().find(|s| matches!(s.change, Change::Commit(_)))?;
+        let waits = step.needs.iter().any(|need| need.id == "earlier_steps_done");
+        step.needs.clear();
+        (!waits).then(|| {
+            step.needs.push(Condition {
+                id: "earlier_steps_done".into(),
+                text: "first the others".into(),
+                met: false,
+            });
+        });
+        Some(())
+    }),
     ("a refusal without a reason", "declined", |p| {
         p.declined.first_mut()?.why.clear();
         Some(())
@@ -414,9 +492,10 @@ fn broken(facts: &Facts, policy: &Policy, good: &Plan, (_, _, mutate): &Mutation
 /// An organisation in which every mutation applies.
 const ORGANISATION: &str = r#"
 as_of = "2026-04-14T00:00:00Z"
-history_days = 42
+history_days = 63
 replay_days = 28
 rest = "17.5"
+price = [{ sku = "g6.xlarge", market = "1y", rate = 0.52392, as_of = "2026-04-01" }]
 reconciliation = { tax = "19" }
 unexplained = "0.000000000003"
 holidays.DE = ["2026-04-03", "2026-04-06"]
@@ -452,13 +531,20 @@ id = "undeclared"
 sku = "g5.xlarge"
 line = [{ rate = "1.006" }]
 use = [{ idle = true, memory = 0, power = 20 }]
+[[resource]]
+id = "web"
+sku = "g6.xlarge"
+class = "realtime-inference"
+workload = "web"
+line = [{ rate = "0.8048" }]
+use = [{ memory = 9, power = 50 }]
 "#;
 
 #[test]
 fn every_mutation_of_a_plan_is_caught_by_its_rule() {
     let (facts, policy) = (sample::facts(ORGANISATION), sample::policy(""));
     let good = plan(&facts, &policy, 1);
-    assert_eq!((audit(&facts, &policy, &good), good.steps.len()), (vec![], 3));
+    assert_eq!((audit(&facts, &policy, &good), good.steps.len()), (vec![], 4));
     for mutation in MUTATIONS {
         let (name, rule, _) = mutation;
         let rules = broken(&facts, &policy, &good, mutation).unwrap_or_else(|| panic!("`{name}` does not apply"));
@@ -545,7 +631,7 @@ const WORLDS: &[World] = &[
         });
     }),
     ("no word of checkpoints", "spot", |f| {
-        f.resources[4].owner.checkpoint = None
+        f.resources[4].owner.checkpoint = None;
     }),
     ("no way to go on", "spot", |f| {
         if let Some(checkpoint) = &mut f.resources[5].owner.checkpoint {
@@ -558,29 +644,67 @@ const WORLDS: &[World] = &[
         }
     }),
     ("a deadline", "spot", |f| {
-        f.resources[4].owner.deadline = Some("2026-04-20".parse().unwrap())
+        f.resources[4].owner.deadline = Some("2026-04-20".parse().unwrap());
     }),
     ("inference", "owner", |f| {
-        f.resources[4].owner.class = Class::RealtimeInference
+        f.resources[4].owner.class = Class::RealtimeInference;
     }),
     ("never on spot", "owner", |f| {
-        f.resources[4].owner.never = ["use_spot".to_owned()].into()
+        f.resources[4].owner.never = ["use_spot".to_owned()].into();
     }),
     ("no market", "spot", |f| f.spot.clear()),
     ("an old market", "spot", |f| {
-        f.spot[0].as_of = "2026-03-01".parse().unwrap()
+        f.spot[0].as_of = "2026-03-01".parse().unwrap();
     }),
     ("a market of the future", "spot", |f| {
-        f.spot[0].as_of = "2026-05-01".parse().unwrap()
+        f.spot[0].as_of = "2026-05-01".parse().unwrap();
     }),
     ("a market in another currency", "spot", |f| {
-        f.spot[0].currency = "EUR".into()
+        f.spot[0].currency = "EUR".into();
     }),
     ("a market that nobody watched", "spot", |f| {
         f.spot[0].interruptions_per_hour = Known::unknown("no trace");
     }),
     ("another type", "spot", |f| {
-        f.resources[4].sku = Known::Value("p4de.24xlarge".into())
+        f.resources[4].sku = Known::Value("p4de.24xlarge".into());
+    }),
+    ("no price of a promise", "commit", |f| f.prices.0.clear()),
+    ("an old price of a promise", "commit", |f| {
+        f.prices.0[0].as_of = "2025-12-01".parse().unwrap();
+    }),
+    ("a promise in another currency", "commit", |f| {
+        f.prices.0[0].currency = "EUR".into();
+    }),
+    ("a young service", "commit", |f| {
+        let run = &mut f.resources[7].lines[0].runs[0];
+        (run.start.0, run.hours) = (run.start.0 + 96, run.hours - 96);
+    }),
+    ("a service that ends", "commit", |f| {
+        f.resources[7].lines[0].runs[0].hours -= 30;
+    }),
+    ("a service at half of its size", "commit", |f| {
+        let mut run = f.resources[7].lines[0].runs[0];
+        run.hours = 672;
+        f.resources[7].lines[0].runs[0].hours -= 672;
+        run.start = f.resources[7].lines[0].runs[0].end();
+        run.seconds = 1800;
+        f.resources[7].lines[0].runs.push(run);
+    }),
+    ("a service for less than the promise", "commit", |f| {
+        f.resources[7].lines[0].runs[0].cost = Money::parse("0.5").unwrap();
+    }),
+    ("a day without charges", "commit", |f| f.quality.days_with_charges -= 1),
+    ("never committed", "owner", |f| {
+        f.resources[7].owner.never = ["commit".to_owned()].into();
+    }),
+    ("promises enough already", "commit", |f| {
+        f.commitments.push(CommitmentUse {
+            id: "sp".into(),
+            name: None,
+            kind: "Savings Plan".into(),
+            used: Money::whole(672 * 100),
+            unused: Money::ZERO,
+        });
     }),
     ("a cent less", "bill", |f| f.ledger.total -= Money::from_units(1)),
     ("a cheaper hour", "saving", |f| {
@@ -623,11 +747,16 @@ const POLICIES: &[(&str, &str)] = &[
     ("[lever.spot_training]\ncheckpoints_kept = 30", "spot"),
     ("[lever.spot_training]\nmax_price_age_days = 1", "spot"),
     ("[lever.spot_training]\nmax_interval_hours = 1.0", "spot"),
+    ("[lever.commit_baseline]\nmax_hourly_exposure = 0.1", "commit"),
+    ("[lever.commit_baseline]\nmax_purchase = 100.0", "commit"),
+    ("[lever.commit_baseline]\nnothing_for = [\"L4\"]", "commit"),
+    ("[lever.commit_baseline]\nmin_history_days = 70", "commit"),
+    ("[lever.commit_baseline]\nmax_price_age_days = 1", "commit"),
     ("[plan]\ninstance_store_acknowledged = [\"notebooks\"]", "condition"),
     ("[lever.idle]\nwindow_days = 30", "measured"),
     ("[lever.idle]\nmax_power_share = 0.1", "measured"),
     ("[lever.idle]\nmax_memory_share = 0.0", "measured"),
-    ("[lever.off_hours]\nmin_history_days = 50", "schedule"),
+    ("[lever.off_hours]\nmin_history_days = 70", "schedule"),
     ("[lever.off_hours]\nneeded_share = 0.0\nscarce = [\"A10G\"]", "scarce"),
     ("[lever.off_hours]\nscarce = [\"A10G\"]\nallow_scarce = true", "scarce"),
 ];

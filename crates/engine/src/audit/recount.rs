@@ -99,7 +99,11 @@ fn amount(unit_minutes: i128) -> f64 {
 
 impl<'a> Recount<'a> {
     pub(super) fn new(facts: &'a Facts, changes: impl Iterator<Item = &'a Change>) -> Self {
-        let hours = facts.period.hour_range();
+        Self::over(facts, facts.period.hour_range(), changes)
+    }
+
+    /// The same over other hours than those of the period.
+    pub(super) fn over(facts: &'a Facts, hours: Range<i64>, changes: impl Iterator<Item = &'a Change>) -> Self {
         let resources = facts.resources.iter().map(|r| (&r.id, r)).collect();
         let mut recount = Self {
             resources,

@@ -40,7 +40,8 @@ fn by_for_kind(resource: &Resource, kind: &str) -> String {
     said.map_or_else(|| by(resource, "never"), ToOwned::to_owned)
 }
 
-fn never(resource: &Resource, policy: &Policy, kinds: &[&str]) -> Option<String> {
+/// Who forbids these kinds of change, if anybody does.
+pub(super) fn never(resource: &Resource, policy: &Policy, kinds: &[&str]) -> Option<String> {
     let own = resource
         .owner
         .never

@@ -14,6 +14,8 @@ use crate::replay::Replay;
 mod fleet;
 mod market;
 #[cfg(test)]
+mod published;
+#[cfg(test)]
 mod tests;
 
 use fleet::Fleet;

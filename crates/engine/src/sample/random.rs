@@ -11,10 +11,11 @@ use lowwater_model::charge::{CostMetric, PricingCategory, Spread};
 use lowwater_model::facts::{Basis, CostLine, CostRun, Facts, Ledger, LedgerLine, LineKind, Owner, Quality, Resource};
 use lowwater_model::known::Known;
 use lowwater_model::money::Money;
-use lowwater_model::offer::{PriceBook, builtin_offers};
+use lowwater_model::offer::{Market, Offer, PriceBasis, PriceBook, builtin_offers};
 use lowwater_model::period::{HOUR_SECONDS, Hour, Period};
 use lowwater_model::schedule::{DAYS, Schedule, Window};
 use lowwater_model::spot::{Likely, SpotMarket, SpotPlace};
+use lowwater_model::unit::HourlyRate;
 use lowwater_model::usage::{HourUsage, Usage};
 use lowwater_model::workload::{Checkpoint, Class, Criticality, Keep, Role};
 use proptest::prelude::*;
@@ -242,6 +243,26 @@ fn resource() -> impl Strategy<Value = Resource> {
     })
 }
 
+/// Commitments for two types, one of them for three years as well.
+fn promises() -> Vec<Offer> {
+    let offer = |sku: &str, market, rate| Offer {
+        cloud: "aws".into(),
+        region: "us-east-1".into(),
+        sku: sku.into(),
+        market,
+        rate: HourlyRate(rate),
+        currency: "USD".into(),
+        basis: PriceBasis::Net,
+        as_of: jiff::civil::date(2026, 2, 1),
+        source: "offers.csv".into(),
+    };
+    vec![
+        offer("g5.xlarge", Market::OneYear, 3.0),
+        offer("p4d.24xlarge", Market::OneYear, 6.0),
+        offer("p4d.24xlarge", Market::ThreeYears, 4.5),
+    ]
+}
+
 /// Markets of two types, calm and wild, cheap and dear.
 fn spot() -> impl Strategy<Value = Vec<SpotMarket>> {
     let sku = prop::sample::select(vec!["g5.xlarge", "p4d.24xlarge", "g6.xlarge"]);
@@ -305,7 +326,7 @@ fn facts_of(mut resources: Vec<Resource>, rest: Money, joined: i64) -> Facts {
         },
         resources,
         commitments: Vec::new(),
-        prices: PriceBook(builtin_offers()),
+        prices: PriceBook(builtin_offers().into_iter().chain(promises()).collect()),
         spot: Vec::new(),
         calendars: [("DE".into(), ["2026-03-10".parse().unwrap()].into())].into(),
         quality: Quality {
@@ -336,6 +357,8 @@ pub(crate) fn policy_text() -> impl Strategy<Value = &'static str> {
         "[lever.off_hours]\nallow_scarce = true\nneeded_share = 0.3\nmargin_hours = 0",
         "[lever.off_hours]\nreserved_capacity = [\"A100-40\", \"unheard-of\"]\n[lever.idle]\nwindow_days = 7",
         "[team.vision]\ncriticality = \"high\"",
+        "[lever.commit_baseline]\nmin_history_days = 10\nmax_fall_share = 0.9\nmax_price_age_days = 900\nmax_purchase = 9000000.0\nthree_years_for = [\"p4d.24xlarge\", \"A10G\"]",
+        "[lever.commit_baseline]\nmin_history_days = 20\nmax_fall_share = 0.5\nmax_hourly_exposure = 12.5\n[plan]\nmin_saving_per_month = 0.0",
         "[lever.spot_training]\nmin_net_saving_share = 0.0\nmax_price_age_days = 7\nstart_minutes = 90.0",
         "[lever.idle]\nmax_criticality = \"critical\"\n[team.vision.lever.off_hours]\nmax_criticality = \"critical\"\nmin_history_days = 60",
     ])

@@ -156,33 +156,3 @@ fn only_training_on_demand_is_looked_at() {
     spread.resources[0].lines.push(lowwater_model::facts::CostLine { spread: lowwater_model::charge::Spread::Even, ..line });
     assert_eq!(verdicts(&spread, "").len(), 2, "one is refused, one goes");
 }
-
-/// The published table as a job: one p4d for three weeks, two or five interruptions, eight hours of recovery.
-#[test]
-fn the_published_table_is_what_this_lever_would_say() {
-    for (interruptions, hours, dollars) in [(2.0, 521.033, 5976.25), (5.0, 546.707, 6270.73)] {
-        let rate = interruptions / 504.0;
-        let job = super::market::Job {
-            machines: 1.0,
-            checkpoint_hours: 0.0,
-            restart_hours: 8.0,
-            max_interval_hours: 1.0,
-        };
-        let mut facts = facts(JOB, MARKET);
-        let market = &mut facts.spot[0];
-        market.rate = lowwater_model::spot::Likely { low: 11.47, middle: 11.47, high: 11.47 };
-        let known = lowwater_model::spot::Likely { low: rate, middle: rate, high: rate };
-        let look = job.on(market, &known);
-        // A save that costs nothing is made without end: the lever would save all the time, and the table every hour.
-        assert!(look.interval_hours < 1e-6);
-        let hourly = crate::solve::checkpoint::Interruptions {
-            mean_hours: 1.0 / rate,
-            checkpoint_hours: 0.0,
-            restart_hours: 8.0,
-            wait_hours: 0.0,
-            during_restart: false,
-        };
-        let expected = hourly.expected(504.0, Some(1.0)).machine_hours;
-        assert!((expected - hours).abs() < 5e-4 && (expected * 11.47 - dollars).abs() < 0.006);
-    }
-}

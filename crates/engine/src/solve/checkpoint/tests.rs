@@ -159,50 +159,6 @@ fn a_seeded_simulation_agrees_within_its_error() {
     }
 }
 
-#[test]
-fn the_published_spot_table_and_what_is_wrong_in_it() {
-    let Some(rows) = shared::rows("spot/expected/article_spot_table.csv") else {
-        return;
-    };
-    let rate = |restart_hours: f64, count: f64| Interruptions {
-        mean_hours: if count > 0.0 { 504.0 / count } else { f64::INFINITY },
-        checkpoint_hours: 0.0,
-        restart_hours,
-        wait_hours: 0.0,
-        during_restart: false,
-    };
-    let close = |value: f64, row: &BTreeMap<String, String>, column: &str, tolerance: f64| {
-        let expected = number(row, column);
-        assert!(
-            (value - expected).abs() <= tolerance,
-            "{column} is {value}, not {expected}"
-        );
-    };
-    for row in &rows {
-        let (price, hours) = (number(row, "stated_rate_usd_h"), number(row, "stated_hours"));
-        close(price * hours, row, "rate_x_hours_usd", 0.005);
-        let count = number(row, "evictions");
-        if count == 0.0 {
-            continue;
-        }
-        let interval = number(row, "interval_h");
-        close((hours - 504.0) / count, row, "implied_hours_per_eviction", 0.05);
-        let linear = |restart| hours_given(504.0, interval, count, &rate(restart, count), Loss::Mean);
-        close(linear(4.0), row, "linear_R4_mean_loss_h", 1e-9);
-        close(linear(8.0), row, "linear_R8_mean_loss_h", 1e-9);
-        close(linear(8.0) * price, row, "linear_R8_mean_loss_usd", 0.006);
-        let expected = rate(8.0, count).expected(504.0, Some(interval)).machine_hours;
-        close(expected, row, "exponential_R8_h", 5e-4);
-        close(expected * price, row, "exponential_R8_usd", 0.006);
-    }
-    // "Four hours of recovery each" is 512 hours and not 521; "five more erase the saving" needs 39.
-    let worst = |count: f64, restart: f64| hours_given(504.0, 24.0, count, &rate(restart, count), Loss::Worst);
-    assert_eq!(504.0 + 2.0 * 4.0, 512.0);
-    assert_eq!((worst(5.0, 0.0), worst(10.0, 0.0)), (624.0, 744.0));
-    assert!((break_even_interruptions(504.0, 0.65, 24.0) - 39.0).abs() < 1e-9);
-    assert!((break_even_interruptions(504.0, 0.65, 8.6) - 108.84).abs() < 0.01);
-}
-
 fn costs() -> impl Strategy<Value = Interruptions> {
     (
         0.5..500.0_f64,

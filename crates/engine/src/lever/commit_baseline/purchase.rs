@@ -1,0 +1,143 @@
+//! One purchase: cut to the owner's limits, with its evidence.
+
+use lowwater_model::change::commit::Commit;
+use lowwater_model::change::{Change, Condition, Effort};
+use lowwater_model::money::Estimate;
+use lowwater_model::offer::{Market, Offer};
+use lowwater_model::plan::{Finding, Verdict};
+
+use super::baseline::Baseline;
+use super::{promised, target};
+use crate::lever::evidence;
+use crate::replay::Replay;
+use crate::solve::quantile::{Outcome, break_even_utilisation, outcome};
+
+/// Name of the condition that the steps before are done.
+pub(crate) const EARLIER_CONDITION: &str = "earlier_steps_done";
+const YEAR_HOURS: f64 = 8760.0;
+const MONTH_HOURS: f64 = 730.0;
+
+/// Hours of a term.
+fn term_hours(term: Market) -> f64 {
+    if term == Market::ThreeYears { 3.0 * YEAR_HOURS } else { YEAR_HOURS }
+}
+
+/// A term at its best level.
+#[derive(Clone, Debug)]
+pub(super) struct Purchase {
+    pub(super) term: Market,
+    pub(super) offer: Offer,
+    pub(super) level: u32,
+    pub(super) outcome: Outcome,
+}
+
+impl Purchase {
+    /// Over the replayed period.
+    pub(super) fn saved(&self) -> f64 {
+        self.outcome.on_demand - self.outcome.total()
+    }
+
+    fn rate(&self) -> f64 {
+        self.offer.rate.0
+    }
+
+    /// As much of it as the limits allow. `left` is the hourly exposure that may still be taken on.
+    pub(super) fn within(self, baseline: &Baseline<'_>, left: f64) -> Verdict {
+        let most = baseline.settings.float("max_purchase") / term_hours(self.term);
+        let fits = (left.min(most) / self.rate() + 1e-9).floor().max(0.0);
+        let level = fits.min(f64::from(self.level)) as u32;
+        if level > 0 {
+            return Verdict::Found(self.finding(baseline, level));
+        }
+        let mut numbers = baseline.numbers.clone();
+        numbers.insert("best_level".into(), Estimate::new(f64::from(self.level)));
+        numbers.insert("hourly_exposure_left".into(), Estimate::new(left).rounded());
+        let facts = baseline.so_far.facts();
+        let why = format!(
+            "one {} at {:.4} {} an hour is beyond the limits: {:.4} of max_hourly_exposure is left after the {:.4} an hour that \
+             is promised already, and a purchase may promise {:.4} an hour for its term (max_purchase)",
+            baseline.scope.sku,
+            self.rate(),
+            facts.currency,
+            left.max(0.0),
+            promised(facts),
+            most
+        );
+        Verdict::Declined(baseline.declined(why, numbers))
+    }
+
+    fn finding(&self, baseline: &Baseline<'_>, level: u32) -> Finding {
+        let got = outcome(&baseline.hours, f64::from(level), self.rate());
+        Finding {
+            target: target(&baseline.scope, &baseline.members),
+            needs: earlier_steps(baseline).into_iter().collect(),
+            because: self.because(baseline, level, &got),
+            effort: Effort::Hours,
+            change: Change::Commit(Commit {
+                scope: baseline.scope.clone(),
+                resources: baseline.members.iter().map(|r| r.id.clone()).collect(),
+                term: self.term,
+                level,
+                rate: self.rate(),
+            }),
+        }
+    }
+
+    fn because(&self, baseline: &Baseline<'_>, level: u32, got: &Outcome) -> Vec<String> {
+        let facts = baseline.so_far.facts();
+        let running: f64 = baseline.hours.iter().map(|hour| hour.units).sum();
+        let price = got.on_demand / running;
+        let percent = |share: Option<f64>| format!("{:.1} %", share.unwrap_or(0.0) * 100.0);
+        let even = break_even_utilisation(self.rate(), price);
+        let mut lines = vec![
+            format!(
+                "{:.2} of {} ran on demand on average after all steps before, at {price:.4} {} an hour, in a history of {}",
+                running / baseline.hours.len() as f64,
+                evidence::count(baseline.members.len(), "machine"),
+                facts.currency,
+                evidence::count(baseline.days.max(0) as usize, "day")
+            ),
+            format!(
+                "{} for {}: {:.4} an hour, {}",
+                baseline.scope.sku,
+                self.term,
+                self.rate(),
+                self.offer.evidence(baseline.today())
+            ),
+            format!(
+                "coverage {}, utilisation {} (break-even {}), effective savings rate {}",
+                percent(got.coverage()),
+                percent(got.utilisation()),
+                percent(even),
+                percent(got.effective_savings_rate())
+            ),
+            format!(
+                "promises {:.2} an hour, {:.2} over the term; a unit that nobody uses any more costs {:.2} a month until then",
+                f64::from(level) * self.rate(),
+                f64::from(level) * self.rate() * term_hours(self.term),
+                self.rate() * MONTH_HOURS
+            ),
+        ];
+        if level < self.level {
+            lines.push(format!(
+                "{} would save most; the limits on hourly exposure and on one purchase allow {level}",
+                self.level
+            ));
+        }
+        lines
+    }
+}
+
+/// A commitment that was sized on what other steps leave waits for them.
+fn earlier_steps(baseline: &Baseline<'_>) -> Option<Condition> {
+    let facts = baseline.so_far.facts();
+    let ids = || baseline.members.iter().map(|r| &r.id);
+    let as_billed = Replay::of(facts).on_demand(ids(), facts.history);
+    let left = baseline.so_far.on_demand(ids(), facts.history);
+    let is_changed = as_billed.iter().zip(&left).any(|(billed, left)| billed.units != left.units);
+    is_changed.then(|| Condition {
+        id: EARLIER_CONDITION.into(),
+        text: "it is sized on what the earlier steps on these machines leave: carry those out first".into(),
+        met: false,
+    })
+}
