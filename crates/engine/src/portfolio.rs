@@ -117,12 +117,13 @@ impl<'a> Portfolio<'a> {
         }
         let weeks = band::Weeks::of(&before, &after, &finding.change);
         let mut saving = Saving {
-            cash: weeks.cash(saved.cash),
+            cash: if meta.phase == Phase::Commit {
+                weeks.open_cash(saved.cash, self.facts.period)
+            } else {
+                weeks.cash(saved.cash)
+            },
             freed: weeks.freed(saved.freed),
         };
-        if meta.phase == Phase::Commit {
-            saving.cash = weeks.open_cash(saved.cash, self.facts.period);
-        }
         let mut band = weeks.describe();
         if let Some((worse, better)) = finding.change.kind().outlooks() {
             let of = |change: &Change| before.with(change).saved().cash - before.saved().cash;

@@ -86,7 +86,11 @@ pub fn target_words(target: &Target) -> String {
         .scope
         .as_ref()
         .map(|s| format!("{} in {} {}", s.sku, s.provider, s.region));
-    match (&target.workload, resources.or(scope)) {
+    let what = match (scope, resources) {
+        (Some(scope), Some(resources)) => Some(format!("{scope}, {resources}")),
+        (scope, resources) => scope.or(resources),
+    };
+    match (&target.workload, what) {
         (Some(workload), Some(what)) => format!("{workload} ({what})"),
         (Some(workload), None) => workload.to_string(),
         (None, Some(what)) => what,

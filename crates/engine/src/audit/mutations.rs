@@ -2,16 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use lowwater_model::change::commit::Commit;
 use lowwater_model::change::set_schedule::SetSchedule;
 use lowwater_model::change::stop::Stop;
-use lowwater_model::change::use_spot::UseSpot;
-use lowwater_model::change::{Change, Condition, Risk};
+use lowwater_model::change::{Change, Risk};
 use lowwater_model::charge::Spread;
-use lowwater_model::facts::{CommitmentUse, Facts};
+use lowwater_model::facts::Facts;
 use lowwater_model::known::Known;
 use lowwater_model::money::{Estimate, Money};
-use lowwater_model::offer::Market;
 use lowwater_model::period::Period;
 use lowwater_model::plan::{Declined, Phase, Plan, Step, Target};
 use lowwater_model::policy::Policy;
@@ -20,6 +17,8 @@ use lowwater_model::workload::{Class, Criticality, Keep, Role};
 use proptest::prelude::*;
 
 use crate::{audit, plan, plan_id, sample, step_id};
+
+mod discounts;
 
 /// A way to break a plan, and the rule that must notice. `None` = it does not apply to this plan.
 type Mutation = (&'static str, &'static str, fn(&mut Plan) -> Option<()>);
@@ -55,26 +54,6 @@ fn schedule(plan: &mut Plan, edit: impl Fn(&mut SetSchedule) -> Option<()>) -> O
     change(plan, |change| {
         if let Change::SetSchedule(set) = change {
             edit(set)
-        } else {
-            None
-        }
-    })
-}
-
-fn spot(plan: &mut Plan, edit: impl Fn(&mut UseSpot) -> Option<()>) -> Option<()> {
-    change(plan, |change| {
-        if let Change::UseSpot(spot) = change {
-            edit(spot)
-        } else {
-            None
-        }
-    })
-}
-
-fn commit(plan: &mut Plan, edit: impl Fn(&mut Commit) -> Option<()>) -> Option<()> {
-    change(plan, |change| {
-        if let Change::Commit(commit) = change {
-            edit(commit)
         } else {
             None
         }
@@ -316,137 +295,6 @@ const MUTATIONS: &[Mutation] = &[
             Some(())
         })
     }),
-    ("a spot place elsewhere", "spot", |p| {
-        spot(p, |spot| {
-            spot.place.region = "eu-north-1".into();
-            Some(())
-        })
-    }),
-    ("a cheaper market", "spot", |p| {
-        spot(p, |spot| {
-            spot.expected.rate *= 0.9;
-            Some(())
-        })
-    }),
-    ("a dearer today", "spot", |p| {
-        spot(p, |spot| {
-            spot.on_demand_rate *= 1.1;
-            Some(())
-        })
-    }),
-    ("fewer hours on spot", "spot", |p| {
-        spot(p, |spot| {
-            spot.expected.hours = 1.0;
-            Some(())
-        })
-    }),
-    ("a worst case that is none", "spot", |p| {
-        spot(p, |spot| {
-            spot.worse.hours = spot.expected.hours * 0.999;
-            Some(())
-        })
-    }),
-    ("other interruptions", "spot", |p| {
-        spot(p, |spot| {
-            spot.expected.interruptions += 0.1;
-            Some(())
-        })
-    }),
-    ("saves all the time", "spot", |p| {
-        spot(p, |spot| {
-            spot.checkpoint_every_hours *= 0.5;
-            Some(())
-        })
-    }),
-    ("saves hardly ever", "spot", |p| {
-        spot(p, |spot| {
-            spot.checkpoint_every_hours *= 3.0;
-            Some(())
-        })
-    }),
-    ("people who work for nothing", "spot", |p| {
-        spot(p, |spot| {
-            spot.interruption_cost = 0.0;
-            Some(())
-        })
-    }),
-    ("disks for nothing", "spot", |p| {
-        spot(p, |spot| {
-            spot.storage_per_month = 0.0;
-            Some(())
-        })
-    }),
-    ("on spot twice", "spot", |p| {
-        let step = p.steps.iter().find(|s| matches!(s.change, Change::UseSpot(_)))?.clone();
-        p.steps.push(step);
-        Some(())
-    }),
-    ("a unit too many", "commit", |p| {
-        commit(p, |commit| {
-            commit.level += 1;
-            Some(())
-        })
-    }),
-    ("a commitment to nothing", "commit", |p| {
-        commit(p, |commit| {
-            commit.level = 0;
-            Some(())
-        })
-    }),
-    ("a cheaper commitment", "commit", |p| {
-        commit(p, |commit| {
-            commit.rate *= 0.9;
-            Some(())
-        })
-    }),
-    ("a longer promise", "commit", |p| {
-        commit(p, |commit| {
-            commit.term = Market::ThreeYears;
-            Some(())
-        })
-    }),
-    ("no term at all", "commit", |p| {
-        commit(p, |commit| {
-            commit.term = Market::OnDemand;
-            Some(())
-        })
-    }),
-    ("a commitment elsewhere", "commit", |p| {
-        commit(p, |commit| {
-            commit.scope.region = "eu-north-1".into();
-            Some(())
-        })
-    }),
-    ("another scope in the target", "target", |p| {
-        let step = p.steps.iter_mut().find(|s| matches!(s.change, Change::Commit(_)))?;
-        step.target.scope = None;
-        Some(())
-    }),
-    ("a machine of another type", "commit", |p| {
-        commit(p, |commit| {
-            (!commit.resources.contains(&"undeclared".into())).then_some(())?;
-            commit.resources.push("undeclared".into());
-            Some(())
-        })
-    }),
-    ("a commitment twice", "commit", |p| {
-        let step = p.steps.iter().find(|s| matches!(s.change, Change::Commit(_)))?.clone();
-        p.steps.push(step);
-        Some(())
-    }),
-    ("a commitment that waits for nothing", "condition", |p| {
-        let step = p.steps.iter_mut().find(|s| matches!(s.change, Change::Commit(_)))?;
-        let waits = step.needs.iter().any(|need| need.id == "earlier_steps_done");
-        step.needs.clear();
-        (!waits).then(|| {
-            step.needs.push(Condition {
-                id: "earlier_steps_done".into(),
-                text: "first the others".into(),
-                met: false,
-            });
-        });
-        Some(())
-    }),
     ("a refusal without a reason", "declined", |p| {
         p.declined.first_mut()?.why.clear();
         Some(())
@@ -475,6 +323,10 @@ const MUTATIONS: &[Mutation] = &[
         Some(())
     }),
 ];
+
+fn mutations() -> impl Iterator<Item = &'static Mutation> {
+    MUTATIONS.iter().chain(discounts::MUTATIONS)
+}
 
 /// The rules that the broken plan, named anew, violates; none where the mutation does not apply.
 fn broken(facts: &Facts, policy: &Policy, good: &Plan, (_, _, mutate): &Mutation) -> Option<Vec<&'static str>> {
@@ -545,7 +397,7 @@ fn every_mutation_of_a_plan_is_caught_by_its_rule() {
     let (facts, policy) = (sample::facts(ORGANISATION), sample::policy(""));
     let good = plan(&facts, &policy, 1);
     assert_eq!((audit(&facts, &policy, &good), good.steps.len()), (vec![], 4));
-    for mutation in MUTATIONS {
+    for mutation in mutations() {
         let (name, rule, _) = mutation;
         let rules = broken(&facts, &policy, &good, mutation).unwrap_or_else(|| panic!("`{name}` does not apply"));
         assert!(rules.contains(rule), "`{name}` must break {rule}, and breaks {rules:?}");
@@ -630,82 +482,6 @@ const WORLDS: &[World] = &[
             });
         });
     }),
-    ("no word of checkpoints", "spot", |f| {
-        f.resources[4].owner.checkpoint = None;
-    }),
-    ("no way to go on", "spot", |f| {
-        if let Some(checkpoint) = &mut f.resources[5].owner.checkpoint {
-            checkpoint.resumable = false;
-        }
-    }),
-    ("a larger checkpoint", "spot", |f| {
-        if let Some(checkpoint) = &mut f.resources[4].owner.checkpoint {
-            checkpoint.gb = Some(500.0);
-        }
-    }),
-    ("a deadline", "spot", |f| {
-        f.resources[4].owner.deadline = Some("2026-04-20".parse().unwrap());
-    }),
-    ("inference", "owner", |f| {
-        f.resources[4].owner.class = Class::RealtimeInference;
-    }),
-    ("never on spot", "owner", |f| {
-        f.resources[4].owner.never = ["use_spot".to_owned()].into();
-    }),
-    ("no market", "spot", |f| f.spot.clear()),
-    ("an old market", "spot", |f| {
-        f.spot[0].as_of = "2026-03-01".parse().unwrap();
-    }),
-    ("a market of the future", "spot", |f| {
-        f.spot[0].as_of = "2026-05-01".parse().unwrap();
-    }),
-    ("a market in another currency", "spot", |f| {
-        f.spot[0].currency = "EUR".into();
-    }),
-    ("a market that nobody watched", "spot", |f| {
-        f.spot[0].interruptions_per_hour = Known::unknown("no trace");
-    }),
-    ("another type", "spot", |f| {
-        f.resources[4].sku = Known::Value("p4de.24xlarge".into());
-    }),
-    ("no price of a promise", "commit", |f| f.prices.0.clear()),
-    ("an old price of a promise", "commit", |f| {
-        f.prices.0[0].as_of = "2025-12-01".parse().unwrap();
-    }),
-    ("a promise in another currency", "commit", |f| {
-        f.prices.0[0].currency = "EUR".into();
-    }),
-    ("a young service", "commit", |f| {
-        let run = &mut f.resources[7].lines[0].runs[0];
-        (run.start.0, run.hours) = (run.start.0 + 96, run.hours - 96);
-    }),
-    ("a service that ends", "commit", |f| {
-        f.resources[7].lines[0].runs[0].hours -= 30;
-    }),
-    ("a service at half of its size", "commit", |f| {
-        let mut run = f.resources[7].lines[0].runs[0];
-        run.hours = 672;
-        f.resources[7].lines[0].runs[0].hours -= 672;
-        run.start = f.resources[7].lines[0].runs[0].end();
-        run.seconds = 1800;
-        f.resources[7].lines[0].runs.push(run);
-    }),
-    ("a service for less than the promise", "commit", |f| {
-        f.resources[7].lines[0].runs[0].cost = Money::parse("0.5").unwrap();
-    }),
-    ("a day without charges", "commit", |f| f.quality.days_with_charges -= 1),
-    ("never committed", "owner", |f| {
-        f.resources[7].owner.never = ["commit".to_owned()].into();
-    }),
-    ("promises enough already", "commit", |f| {
-        f.commitments.push(CommitmentUse {
-            id: "sp".into(),
-            name: None,
-            kind: "Savings Plan".into(),
-            used: Money::whole(672 * 100),
-            unused: Money::ZERO,
-        });
-    }),
     ("a cent less", "bill", |f| f.ledger.total -= Money::from_units(1)),
     ("a cheaper hour", "saving", |f| {
         f.resources[0].lines[0].runs[0].cost -= Money::from_units(1_000_000_000);
@@ -729,7 +505,7 @@ fn last(facts: &mut Facts, resource: usize) -> &mut HourUsage {
 fn a_plan_that_does_not_fit_the_facts_is_caught() {
     let (facts, policy) = (sample::facts(ORGANISATION), sample::policy(""));
     let good = plan(&facts, &policy, 1);
-    for (name, rule, change) in WORLDS {
+    for (name, rule, change) in WORLDS.iter().chain(discounts::WORLDS) {
         let mut facts = facts.clone();
         change(&mut facts);
         let rules: Vec<&str> = audit(&facts, &policy, &good).into_iter().map(|v| v.rule).collect();
@@ -740,18 +516,6 @@ fn a_plan_that_does_not_fit_the_facts_is_caught() {
 /// Policies under which that plan must not have been made.
 const POLICIES: &[(&str, &str)] = &[
     ("[plan]\nmin_saving_per_month = 100000.0", "saving"),
-    ("[lever.spot_training]\nmin_net_saving_share = 0.9", "spot"),
-    ("[lever.spot_training]\nengineer_hours_per_interruption = 2.0", "spot"),
-    ("[lever.spot_training]\nstart_minutes = 60.0", "spot"),
-    ("[lever.spot_training]\ncheckpoint_gb_per_second = 0.1", "spot"),
-    ("[lever.spot_training]\ncheckpoints_kept = 30", "spot"),
-    ("[lever.spot_training]\nmax_price_age_days = 1", "spot"),
-    ("[lever.spot_training]\nmax_interval_hours = 1.0", "spot"),
-    ("[lever.commit_baseline]\nmax_hourly_exposure = 0.1", "commit"),
-    ("[lever.commit_baseline]\nmax_purchase = 100.0", "commit"),
-    ("[lever.commit_baseline]\nnothing_for = [\"L4\"]", "commit"),
-    ("[lever.commit_baseline]\nmin_history_days = 70", "commit"),
-    ("[lever.commit_baseline]\nmax_price_age_days = 1", "commit"),
     ("[plan]\ninstance_store_acknowledged = [\"notebooks\"]", "condition"),
     ("[lever.idle]\nwindow_days = 30", "measured"),
     ("[lever.idle]\nmax_power_share = 0.1", "measured"),
@@ -765,7 +529,7 @@ const POLICIES: &[(&str, &str)] = &[
 fn a_plan_that_does_not_fit_the_policy_is_caught() {
     let facts = sample::facts(ORGANISATION);
     let good = plan(&facts, &sample::policy(""), 1);
-    for (text, rule) in POLICIES {
+    for (text, rule) in POLICIES.iter().chain(discounts::POLICIES) {
         let rules: Vec<&str> = audit(&facts, &sample::policy(text), &good)
             .into_iter()
             .map(|v| v.rule)
@@ -796,11 +560,10 @@ fn an_hour_that_two_steps_save_is_caught() {
 
 #[test]
 fn each_rule_has_a_way_to_be_broken() {
-    let tried: BTreeSet<&str> = MUTATIONS
-        .iter()
+    let tried: BTreeSet<&str> = mutations()
         .map(|(_, rule, _)| *rule)
-        .chain(WORLDS.iter().map(|(_, rule, _)| *rule))
-        .chain(POLICIES.iter().map(|(_, rule)| *rule))
+        .chain(WORLDS.iter().chain(discounts::WORLDS).map(|(_, rule, _)| *rule))
+        .chain(POLICIES.iter().chain(discounts::POLICIES).map(|(_, rule)| *rule))
         .chain(["overlap"])
         .collect();
     let rules: BTreeSet<&str> = super::RULES.iter().map(|(rule, _)| *rule).collect();
@@ -815,8 +578,9 @@ proptest! {
     fn no_broken_plan_passes(facts in sample::random::facts(), text in sample::random::policy_text(), turn in any::<prop::sample::Index>()) {
         let policy = sample::policy(text);
         let good = plan(&facts, &policy, 1);
+        let all: Vec<&Mutation> = mutations().collect();
         for offset in 0..8 {
-            let mutation = &MUTATIONS[(turn.index(MUTATIONS.len()) + offset * 7) % MUTATIONS.len()];
+            let mutation = all[(turn.index(all.len()) + offset * 7) % all.len()];
             if let Some(rules) = broken(&facts, &policy, &good, mutation) {
                 prop_assert!(!rules.is_empty(), "`{}` passed", mutation.0);
             }
