@@ -17,6 +17,7 @@ mod market;
 mod published;
 #[cfg(test)]
 mod tests;
+mod words;
 
 use fleet::Fleet;
 

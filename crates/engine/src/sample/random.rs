@@ -160,7 +160,7 @@ fn runs() -> impl Strategy<Value = Vec<CostRun>> {
 }
 
 fn owner() -> impl Strategy<Value = Owner> {
-    let class = prop_oneof![24 => Just(Class::Development), 12 => Just(Class::Training), 1 => Just(Class::Unknown)];
+    let class = prop_oneof![24 => Just(Class::Development), 20 => Just(Class::Training), 1 => Just(Class::Unknown)];
     let role = prop_oneof![24 => Just(Role::Primary), 1 => Just(Role::Standby)];
     let zone = prop::sample::select(vec!["UTC", "Europe/Berlin", "America/New_York", "Asia/Kolkata"]);
     let never = prop_oneof![36 => Just(""), 1 => Just("stop"), 1 => Just("set_schedule"), 1 => Just("use_spot"), 1 => Just("commit")];
@@ -359,7 +359,7 @@ pub(crate) fn policy_text() -> impl Strategy<Value = &'static str> {
         "[team.vision]\ncriticality = \"high\"",
         "[lever.commit_baseline]\nmin_history_days = 10\nmax_fall_share = 0.9\nmax_price_age_days = 900\nmax_purchase = 9000000.0\nthree_years_for = [\"p4d.24xlarge\", \"A10G\"]",
         "[lever.commit_baseline]\nmin_history_days = 20\nmax_fall_share = 0.5\nmax_hourly_exposure = 12.5\n[plan]\nmin_saving_per_month = 0.0",
-        "[lever.spot_training]\nmin_net_saving_share = 0.0\nmax_price_age_days = 7\nstart_minutes = 90.0",
+        "[lever.spot_training]\nmin_net_saving_share = 0.0\nengineer_hours_per_interruption = 0.1\nstart_minutes = 90.0",
         "[lever.idle]\nmax_criticality = \"critical\"\n[team.vision.lever.off_hours]\nmax_criticality = \"critical\"\nmin_history_days = 60",
     ])
 }

@@ -2,7 +2,7 @@
 
 use lowwater_model::change::commit::Commit;
 use lowwater_model::change::{Change, Condition, Effort};
-use lowwater_model::money::Estimate;
+use lowwater_model::money::{Estimate, Money};
 use lowwater_model::offer::{Market, Offer};
 use lowwater_model::plan::{Finding, Verdict};
 
@@ -118,6 +118,14 @@ impl Purchase {
                 self.rate() * MONTH_HOURS
             ),
         ];
+        let unused: Money = facts.commitments.iter().map(|commitment| commitment.unused).sum();
+        if unused > Money::ZERO {
+            lines.push(format!(
+                "commitments on the bill left {:.2} {} an hour unused: see first whether they can cover these machines",
+                unused.estimate().amount() / facts.period.hours(),
+                facts.currency
+            ));
+        }
         if level < self.level {
             lines.push(format!(
                 "{} would save most; the limits on hourly exposure and on one purchase allow {level}",

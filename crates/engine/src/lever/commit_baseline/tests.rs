@@ -137,7 +137,9 @@ fn a_purchase_is_cut_to_the_limits_or_refused() {
         used: Money::whole(672 * 50),
         unused: Money::whole(672 * 20),
     });
-    assert_eq!(bought(&bound, "").0.level, 2, "70 of 100 an hour are promised already");
+    let (commit, finding) = bought(&bound, "");
+    assert_eq!(commit.level, 2, "70 of 100 an hour are promised already");
+    assert!(finding.because.iter().any(|line| line.contains("left 20.00 USD an hour unused")));
 }
 
 #[test]

@@ -10,11 +10,13 @@ use lowwater_model::deadline::Deadline;
 use lowwater_model::facts::{Facts, Resource};
 use lowwater_model::known::Known;
 use lowwater_model::money::Estimate;
+use lowwater_model::offer::{Market, PriceKey};
 use lowwater_model::plan::{Declined, Finding, Verdict};
 use lowwater_model::policy::{Policy, Settings};
 use lowwater_model::spot::SpotMarket;
 use lowwater_model::workload::Checkpoint;
 
+use super::words::every;
 use super::market::{Job, Look, digits};
 use super::{META, target};
 use crate::lever::evidence;
@@ -24,17 +26,17 @@ const MONTH_HOURS: f64 = 730.0;
 
 /// The members of a fleet that may be interrupted, and what they run on demand.
 pub(super) struct Fleet<'a> {
-    so_far: &'a Replay<'a>,
+    pub(super) so_far: &'a Replay<'a>,
     policy: &'a Policy,
     settings: Settings,
-    members: Vec<&'a Resource>,
-    checkpoint: &'a Checkpoint,
-    gb: f64,
-    job: Job,
+    pub(super) members: Vec<&'a Resource>,
+    pub(super) checkpoint: &'a Checkpoint,
+    pub(super) gb: f64,
+    pub(super) job: Job,
     /// What an hour on demand costs.
-    on_demand_rate: f64,
+    pub(super) on_demand_rate: f64,
     /// On-demand hours and their cost that earlier steps left.
-    hours_left: f64,
+    pub(super) hours_left: f64,
     cost_left: f64,
     /// Largest share of the time since its first hour that a member ran.
     busy_share: f64,
@@ -113,7 +115,7 @@ impl<'a> Fleet<'a> {
             Known::Unknown(why) => return Err(plain(format!("measure this first: its type is not known: {why}"))),
         };
         if fitting.is_empty() {
-            return Err(plain(format!("no spot price of {words} is known; load one")));
+            return Err(plain(self.without_market(&words)));
         }
         let fresh: Vec<&SpotMarket> = fitting.into_iter().filter(|market| self.is_fresh(market)).collect();
         if fresh.is_empty() {
@@ -133,6 +135,26 @@ impl<'a> Fleet<'a> {
                 "measure this first: nobody knows how often spot capacity of {words} is taken back; load a trace"
             ))
         })
+    }
+
+    /// What is missing where no market fits: the price as well, or only how often capacity is taken back.
+    fn without_market(&self, words: &str) -> String {
+        let (facts, first) = (self.so_far.facts(), self.members[0]);
+        let key = PriceKey {
+            cloud: &first.cloud,
+            region: first.region.as_str(),
+            sku: first.sku.value().map_or("", |sku| sku.as_str()),
+            market: Market::Spot,
+        };
+        let day = TimeZone::UTC.to_datetime(facts.as_of).date();
+        match facts.prices.find(&key, day) {
+            Known::Unknown(_) => format!("no spot price of {words} is known; load one"),
+            Known::Value(offer) => format!(
+                "measure this first: spot capacity of {words} costs {:.4} {} an hour, but nobody knows how often it is taken \
+                 back; load a trace",
+                offer.rate.0, offer.currency
+            ),
+        }
     }
 
     fn is_fresh(&self, market: &SpotMarket) -> bool {
@@ -174,7 +196,7 @@ impl<'a> Fleet<'a> {
     }
 
     /// Share of the on-demand cost that is left after everything.
-    fn net_saving(&self, change: &UseSpot) -> f64 {
+    pub(super) fn net_saving(&self, change: &UseSpot) -> f64 {
         let ids = self.members.iter().map(|r| r.id.clone()).collect();
         let before = self.so_far.part(&ids);
         let saved = before.with(&Change::UseSpot(change.clone())).saved().cash - before.saved().cash;
@@ -227,62 +249,10 @@ impl<'a> Fleet<'a> {
             numbers: self.numbers(look, change),
         })
     }
-
-    fn because(&self, look: &Look<'_>, change: &UseSpot) -> Vec<String> {
-        let facts = self.so_far.facts();
-        let (market, job) = (look.market, &self.job);
-        let day = TimeZone::UTC.to_datetime(facts.as_of).date();
-        let age = (day - market.as_of).get_days();
-        let mut lines = vec![
-            format!(
-                "{:.1} on-demand hours at {:.4} {} are left of {}, up to {} at once",
-                self.hours_left,
-                self.on_demand_rate,
-                facts.currency,
-                evidence::count(self.members.len(), "machine"),
-                job.machines
-            ),
-            format!(
-                "spot price of {}: {:.4} ({:.4} to {:.4}), {age} days old, {}",
-                market.place, market.rate.middle, market.rate.low, market.rate.high, market.source
-            ),
-            format!(
-                "the job is interrupted once in {}; a save of {} GB takes {:.1} minutes, a restart {:.1}",
-                every(look.mean_hours),
-                self.gb,
-                job.checkpoint_hours * 60.0,
-                job.restart_hours * 60.0
-            ),
-            format!(
-                "with a save every {:.2} hours an hour of today's takes {:.3} spot hours ({:.3} to {:.3})",
-                look.interval_hours, look.expected.hours, look.better.hours, look.worse.hours
-            ),
-        ];
-        if let Some(today) = self.checkpoint.every {
-            let every = today.as_secs_f64() / 3600.0;
-            lines.push(format!(
-                "today it saves every {every:.2} hours, which would take {:.3}",
-                job.hours_at(look, every)
-            ));
-        }
-        lines.push(format!(
-            "each interruption costs {:.2} {} of a person's time; the saves cost {:.2} a month to keep; no egress: the region \
-             stays; {:.1} % are saved net of all this",
-            change.interruption_cost,
-            facts.currency,
-            change.storage_per_month,
-            self.net_saving(change) * 100.0
-        ));
-        lines
-    }
 }
 
 fn plain(why: String) -> Refusal {
     Refusal { why, numbers: BTreeMap::new() }
-}
-
-fn every(mean_hours: f64) -> String {
-    if mean_hours.is_finite() { format!("{mean_hours:.1} hours") } else { "no time at all".into() }
 }
 
 /// The most machines that ran on demand in one hour.

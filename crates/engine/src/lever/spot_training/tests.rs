@@ -103,6 +103,26 @@ fn a_market_must_be_known_fresh_and_measured() {
 }
 
 #[test]
+fn a_price_without_interruptions_is_said() {
+    let mut facts = facts(JOB, "");
+    facts.prices.0.push(lowwater_model::offer::Offer {
+        cloud: "aws".into(),
+        region: "us-east-1".into(),
+        sku: "p4d.24xlarge".into(),
+        market: lowwater_model::offer::Market::Spot,
+        rate: lowwater_model::unit::HourlyRate(8.25),
+        currency: "USD".into(),
+        basis: lowwater_model::offer::PriceBasis::List,
+        as_of: "2026-11-01".parse().unwrap(),
+        source: "offers.csv".into(),
+    });
+    let [Verdict::Declined(declined)] = &verdicts(&facts, "")[..] else {
+        panic!("one refusal")
+    };
+    assert!(declined.why.contains("costs 8.2500 USD an hour, but nobody knows how often"), "{}", declined.why);
+}
+
+#[test]
 fn too_little_is_declined_with_the_number() {
     let dear = declined(JOB, &MARKET.replace("[6, 8, 9]", "[15, 16, 17]"), "");
     assert!(dear.why.starts_with("saves ") && dear.why.contains("less than the 20 % of min_net_saving_share"), "{}", dear.why);
