@@ -9,6 +9,7 @@ use crate::replay::Replay;
 
 mod evidence;
 mod owner;
+mod running;
 
 /// What the documentation and the policy say of a lever.
 #[derive(Clone, Copy, Debug)]

@@ -5,12 +5,11 @@ use std::collections::BTreeMap;
 use lowwater_model::change::Change;
 use lowwater_model::facts::{Facts, Resource};
 use lowwater_model::money::Money;
-use lowwater_model::period::{HOUR_SECONDS, Period};
 use lowwater_model::plan::{Declined, Phase, Scope, Target, Verdict};
 use lowwater_model::policy::KeyDefault::{Float, Int, List};
 use lowwater_model::policy::{Policy, Section, Settings, key};
 
-use super::{Lever, LeverMeta, evidence, merged, owner, target_of};
+use super::{Lever, LeverMeta, evidence, merged, owner, running, target_of};
 use crate::replay::Replay;
 
 mod baseline;
@@ -82,7 +81,6 @@ pub const META: LeverMeta = LeverMeta {
 
 /// Words in `never` that forbid a step of this lever.
 const FORBIDDING: &[&str] = &["commit"];
-const WEEK_SECONDS: i64 = 7 * 24 * HOUR_SECONDS;
 
 /// See [`META`].
 #[derive(Debug)]
@@ -137,27 +135,15 @@ fn exposure(change: &Change) -> f64 {
     }
 }
 
-fn last_week(facts: &Facts) -> Period {
-    let end = facts.period.end.as_second();
-    Period::from_seconds((end - WEEK_SECONDS).max(facts.period.start.as_second()), end)
-}
-
-/// Does it run on demand at all in these hours?
-fn runs(replay: &Replay<'_>, resource: &Resource, within: Period) -> bool {
-    replay.on_demand([&resource.id], within).iter().any(|hour| hour.units > 0.0)
-}
-
 type Scopes<'a> = BTreeMap<Scope, Vec<&'a Resource>>;
 
 /// GPU resources that still run on demand, by type and region; those that an earlier step took away do not count.
 fn scopes<'a>(so_far: &Replay<'a>, policy: &Policy) -> (Scopes<'a>, Vec<Declined>) {
     let facts = so_far.facts();
-    let week = last_week(facts);
     let (mut scopes, mut declined): (Scopes<'_>, Vec<Declined>) = Default::default();
     for resource in facts.resources.iter().filter(|r| r.gpus > 0.0) {
         let Some(sku) = resource.sku.value() else { continue };
-        let is_taken = !runs(so_far, resource, week) && runs(&Replay::of(facts), resource, week);
-        if is_taken || !runs(so_far, resource, facts.period) {
+        if running::is_taken(so_far, resource) || !running::runs(so_far, resource, facts.period) {
             continue;
         }
         let never = owner::never(resource, policy, FORBIDDING);

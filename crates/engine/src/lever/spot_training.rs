@@ -8,7 +8,7 @@ use lowwater_model::policy::KeyDefault::{Float, Int, Text};
 use lowwater_model::policy::{Policy, Section, key};
 use lowwater_model::workload::Class;
 
-use super::{Lever, LeverMeta, merged, owner, target_of};
+use super::{Lever, LeverMeta, merged, owner, running, target_of};
 use crate::replay::Replay;
 
 mod fleet;
@@ -135,8 +135,7 @@ fn fleets<'a>(so_far: &Replay<'a>) -> Vec<Vec<&'a Resource>> {
         .iter()
         .filter(|r| r.gpus > 0.0 && matches!(r.owner.class, Class::Training | Class::FineTuning));
     for resource in training {
-        let hours = so_far.on_demand([&resource.id], facts.period);
-        if hours.iter().all(|hour| hour.units == 0.0) {
+        if running::is_taken(so_far, resource) || !running::runs(so_far, resource, facts.period) {
             continue;
         }
         let owner = &resource.owner;

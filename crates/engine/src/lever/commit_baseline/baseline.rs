@@ -13,8 +13,9 @@ use lowwater_model::plan::{Declined, Scope};
 use lowwater_model::policy::Settings;
 
 use super::purchase::Purchase;
-use super::{META, is_listed, last_week, target};
+use super::{META, is_listed, target};
 use crate::lever::evidence;
+use crate::lever::running::last_week;
 use crate::replay::{Replay, billed};
 use crate::solve::quantile::{HourDemand, best_level, break_even_utilisation, outcome};
 
