@@ -53,6 +53,10 @@ pub(super) fn check(case: Case<'_>, report: &mut Report) {
         let ids: Vec<&ResourceId> = commit.resources.iter().collect();
         let before: Vec<usize> = (0..index).collect();
         let demand = recount.demand(&ids, &before);
+        let taken = ids.iter().find(|id| recount.is_taken(id, &before));
+        look.demand(taken.is_none(), report, || {
+            format!("{} is taken by an earlier step", taken.map_or("", |id| id.as_str()))
+        });
         look.trend(&demand, report);
         look.level(&demand, report);
         let as_billed = recount.demand(&ids, &[]);

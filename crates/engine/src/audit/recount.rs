@@ -224,6 +224,17 @@ impl<'a> Recount<'a> {
         hours
     }
 
+    /// Does a machine that ran on demand in the last week run no more of it after these steps?
+    pub(super) fn is_taken(&self, id: &ResourceId, steps: &[usize]) -> bool {
+        let runs = |steps: &[usize]| {
+            let hours = self.demand(&[id], steps);
+            hours[hours.len().saturating_sub(168)..]
+                .iter()
+                .any(|(running, _)| *running > 0.0)
+        };
+        runs(&[]) && !runs(steps)
+    }
+
     /// What the lots of these steps save, less their fees.
     fn on_lots(&self, ids: &BTreeSet<&ResourceId>, steps: &[usize]) -> f64 {
         let mut taken: BTreeSet<&ResourceId> = BTreeSet::new();

@@ -56,7 +56,12 @@ pub(super) fn check(case: Case<'_>, report: &mut Report) {
             look.hours(market, report);
             look.deadline(market, report);
         }
-        let left = recount.demand(&ids, &(0..index).collect::<Vec<_>>());
+        let before: Vec<usize> = (0..index).collect();
+        let taken = ids.iter().find(|id| recount.is_taken(id, &before));
+        look.demand(taken.is_none(), report, || {
+            format!("{} is taken by an earlier step", taken.map_or("", |id| id.as_str()))
+        });
+        let left = recount.demand(&ids, &before);
         look.net(
             left.iter().map(|(_, cost)| cost).sum(),
             recount.share(index).cash,

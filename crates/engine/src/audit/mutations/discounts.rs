@@ -11,6 +11,7 @@ use lowwater_model::plan::Plan;
 use lowwater_model::workload::Class;
 
 use super::{Mutation, World, change};
+use crate::{Violation, audit, plan, sample};
 
 fn spot(plan: &mut Plan, edit: impl Fn(&mut UseSpot) -> Option<()>) -> Option<()> {
     change(plan, |change| {
@@ -260,3 +261,47 @@ pub(super) const POLICIES: &[(&str, &str)] = &[
     ("[lever.commit_baseline]\nmin_history_days = 70", "commit"),
     ("[lever.commit_baseline]\nmax_price_age_days = 1", "commit"),
 ];
+
+/// A machine that is stopped, another of its kind that trains, and prices for both ways.
+const TAKEN: &str = r#"
+as_of = "2026-11-02T00:00:00Z"
+history_days = 91
+replay_days = 28
+price = [{ sku = "p4d.24xlarge", market = "1y", rate = 13.921094, as_of = "2026-10-20" }]
+SPOT
+[[resource]]
+id = "stopped"
+sku = "p4d.24xlarge"
+class = "training"
+workload = "w"
+checkpoint = { gb = 10, resumable = true }
+line = [{ rate = "21.957642" }]
+use = [{ memory = 18, power = 380 }, { from = "2026-10-12T00:00:00Z", idle = true, memory = 0, power = 55 }]
+[[resource]]
+id = "works"
+sku = "p4d.24xlarge"
+class = "training"
+workload = "w"
+checkpoint = { gb = 10, resumable = true }
+line = [{ rate = "21.957642" }]
+use = [{ memory = 18, power = 380 }]
+"#;
+
+#[test]
+fn what_an_earlier_step_takes_is_not_discounted_too() {
+    let market = "spot = [{ sku = \"p4d.24xlarge\", rate = [6, 7, 8], interruptions = [0.0005, 0.001, 0.002], as_of = \"2026-11-01\" }]";
+    for (spot, rule) in [(market, "spot"), ("", "commit")] {
+        let (facts, policy) = (sample::facts(&TAKEN.replace("SPOT", spot)), sample::policy(""));
+        let mut plan = plan(&facts, &policy, 1);
+        assert_eq!(audit(&facts, &policy, &plan), []);
+        let step = plan.steps.last_mut().unwrap();
+        match &mut step.change {
+            Change::UseSpot(spot) => spot.resources.insert(0, "stopped".into()),
+            Change::Commit(commit) => commit.resources.insert(0, "stopped".into()),
+            other => panic!("{other:?}"),
+        }
+        let found = audit(&facts, &policy, &plan);
+        let is_said = |v: &Violation| v.rule == rule && v.what == "stopped is taken by an earlier step";
+        assert!(found.iter().any(is_said), "{found:?}");
+    }
+}
