@@ -103,9 +103,35 @@ proptest! {
         prop_assert_eq!(saved.rounded(), forward.bill().total);
     }
 
+    /// Spot and a commitment meet removals in whatever order; parts that share no lot sum to the whole.
+    #[test]
+    fn discounts_meet_removals_in_any_order(facts in sample::random::facts(), mut changes in sample::random::changes(), (spot, commit) in sample::random::discounts(), turn in 0..6_usize) {
+        changes.extend([spot, commit.clone()]);
+        let replay = |changes: &[Change]| changes.iter().fold(Replay::of(&facts), |replay, change| replay.with(change));
+        let forward = replay(&changes);
+        let count = changes.len();
+        changes.rotate_left(turn % count);
+        let other = replay(&changes);
+        prop_assert_eq!(forward.bill(), other.bill());
+        prop_assert_eq!(forward.saved_in(facts.history).cash.rounded(), other.saved_in(facts.history).cash.rounded());
+        let lot = commit.kind().resources();
+        let rest = facts.resources.iter().map(|resource| &resource.id).filter(|id| !lot.contains(*id));
+        let parts: f64 = rest.map(|id| forward.part(&[id.clone()].into()).saved().cash.amount()).sum();
+        let charged: f64 = forward.charges().iter().map(|charge| charge.amount.amount()).sum();
+        let of_lot = if lot.is_empty() { Replay::of(&facts).with(&commit) } else { forward.part(&lot) };
+        let whole = forward.saved().cash.amount();
+        prop_assert!((parts + of_lot.saved().cash.amount() - charged - whole).abs() < 1e-6 * (1.0 + whole.abs()));
+        // What is touched and not exact is modelled: the bill stays whole.
+        let bill = forward.bill();
+        let sum = bill.exact.estimate().amount() + bill.modelled.amount();
+        prop_assert!((sum - bill.total.amount()).abs() < 1e-5);
+        prop_assert!((facts.ledger.total.estimate().amount() - whole - bill.total.amount()).abs() < 1e-5);
+    }
+
     /// Weeks of the history add up to the whole of it.
     #[test]
-    fn weekly_savings_sum_to_those_of_the_history(facts in sample::random::facts(), changes in sample::random::changes()) {
+    fn weekly_savings_sum_to_those_of_the_history(facts in sample::random::facts(), mut changes in sample::random::changes(), (spot, commit) in sample::random::discounts()) {
+        changes.extend([spot, commit]);
         let replay = changes.iter().fold(Replay::of(&facts), |replay, change| replay.with(change));
         let start = facts.history.start.as_second();
         let week = |n: i64| Period::from_seconds(start + n * 604_800, start + (n + 1) * 604_800);

@@ -5,14 +5,17 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 use jiff::civil::time;
 use lowwater_model::change::Change;
+use lowwater_model::change::commit::Commit;
 use lowwater_model::change::set_schedule::{CapacityRisk, SetSchedule};
 use lowwater_model::change::stop::Stop;
+use lowwater_model::change::use_spot::{Outlook, UseSpot};
 use lowwater_model::charge::{CostMetric, PricingCategory, Spread};
 use lowwater_model::facts::{Basis, CostLine, CostRun, Facts, Ledger, LedgerLine, LineKind, Owner, Quality, Resource};
 use lowwater_model::known::Known;
 use lowwater_model::money::Money;
 use lowwater_model::offer::{Market, Offer, PriceBasis, PriceBook, builtin_offers};
 use lowwater_model::period::{HOUR_SECONDS, Hour, Period};
+use lowwater_model::plan::Scope;
 use lowwater_model::schedule::{DAYS, Schedule, Window};
 use lowwater_model::spot::{Likely, SpotMarket, SpotPlace};
 use lowwater_model::unit::HourlyRate;
@@ -411,6 +414,50 @@ fn set_schedule() -> impl Strategy<Value = Change> {
 /// Changes that overlap in all ways, on machines of which some do not exist.
 pub(crate) fn changes() -> impl Strategy<Value = Vec<Change>> {
     prop::collection::vec(prop_oneof![stop(), set_schedule()], 0..5)
+}
+
+/// Some machines on spot and a commitment for some, of which some do not exist.
+pub(crate) fn discounts() -> impl Strategy<Value = (Change, Change)> {
+    let machines = || prop::collection::btree_set(machine(), 0..5).prop_map(|ids| ids.into_iter().collect::<Vec<_>>());
+    let outlook = (0.0..30.0_f64, 1.0..2.0_f64, 0.0..0.1_f64).prop_map(|(rate, hours, interruptions)| Outlook {
+        rate,
+        hours,
+        interruptions,
+    });
+    let sku = || "p4d.24xlarge".into();
+    let spot = (machines(), outlook, 1.0..30.0_f64).prop_map(move |(resources, outlook, on_demand_rate)| {
+        Change::UseSpot(UseSpot {
+            workload: "nb".into(),
+            resources,
+            place: Box::new(SpotPlace {
+                cloud: "aws".into(),
+                region: "us-east-1".into(),
+                zone: None,
+                sku: sku(),
+            }),
+            checkpoint_every_hours: 1.0,
+            on_demand_rate,
+            interruption_cost: 100.0,
+            storage_per_month: 10.0,
+            expected: outlook,
+            worse: outlook,
+            better: outlook,
+        })
+    });
+    let commit = (machines(), 0..4_u32, 0.0..30.0_f64).prop_map(move |(resources, level, rate)| {
+        Change::Commit(Commit {
+            scope: Scope {
+                provider: "aws".into(),
+                sku: sku(),
+                region: "us-east-1".into(),
+            },
+            resources,
+            term: Market::OneYear,
+            level,
+            rate,
+        })
+    });
+    (spot, commit)
 }
 
 /// Seeded numbers for simulations (SplitMix64).
