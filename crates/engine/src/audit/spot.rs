@@ -150,22 +150,25 @@ impl Look<'_> {
                 format!("{} is not {place}", member.id)
             });
         }
+        let facts = self.case.facts;
+        let today = TimeZone::UTC.to_datetime(facts.as_of).date();
+        let here = facts
+            .spot
+            .iter()
+            .filter(|m| m.place == **place && m.currency == facts.currency && m.as_of <= today);
+        let newest = here.clone().map(|market| market.as_of).max();
         let rates = [self.spot.better.rate, self.spot.expected.rate, self.spot.worse.rate];
-        let here = self.case.facts.spot.iter().filter(|market| market.place == **place);
-        let market = here.into_iter().find(|market| {
+        let market = here.filter(|market| Some(market.as_of) == newest).find(|market| {
             let known = [market.rate.low, market.rate.middle, market.rate.high];
             rates.into_iter().zip(known).all(|(given, known)| is_near(given, known))
         });
         self.demand(market.is_some(), report, || {
-            format!("no market {place} has these prices")
+            format!("no newest market {place} has these prices in {}", facts.currency)
         });
         let market = market?;
-        let today = TimeZone::UTC.to_datetime(self.case.facts.as_of).date();
         let age = i64::from((today - market.as_of).get_days());
-        let is_usable =
-            market.currency == self.case.facts.currency && age >= 0 && age <= self.settings.int("max_price_age_days");
-        self.demand(is_usable, report, || {
-            format!("its price is {age} days old, in {}", market.currency)
+        self.demand(age <= self.settings.int("max_price_age_days"), report, || {
+            format!("its price is {age} days old")
         });
         Some(market)
     }

@@ -201,6 +201,12 @@ pub(super) const WORLDS: &[World] = &[
     ("a market in another currency", "spot", |f| {
         f.spot[0].currency = "EUR".into();
     }),
+    ("a newer market", "spot", |f| {
+        let mut newer = f.spot[0].clone();
+        newer.as_of = "2026-04-12".parse().unwrap();
+        newer.rate.middle += 0.1;
+        f.spot.push(newer);
+    }),
     ("a market that nobody watched", "spot", |f| {
         f.spot[0].interruptions_per_hour = Known::unknown("no trace");
     }),

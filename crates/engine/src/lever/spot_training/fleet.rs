@@ -124,7 +124,8 @@ impl<'a> Fleet<'a> {
                 "every spot price of {words} is older than {days} days or in another currency; load newer ones"
             )));
         }
-        let looks = fresh.into_iter().filter_map(|market| {
+        let is_newest = |market: &&SpotMarket| !fresh.iter().any(|other| other.place == market.place && other.as_of > market.as_of);
+        let looks = fresh.iter().copied().filter(is_newest).filter_map(|market| {
             let known = market.interruptions_per_hour.value()?;
             (known.is_sound() && market.rate.is_sound()).then(|| self.job.on(market, known))
         });

@@ -70,6 +70,13 @@ fn a_job_goes_to_the_best_market_at_the_best_interval() {
 }
 
 #[test]
+fn the_newest_price_of_a_place_counts() {
+    let older = MARKET.replace("[6, 8, 9]", "[3, 4, 5]").replace("2026-11-01", "2026-10-25");
+    let facts = facts(JOB, &format!("{older}, {MARKET}"));
+    assert_eq!(found(&facts, "").0.expected.rate, 8.0);
+}
+
+#[test]
 fn what_may_not_be_interrupted_is_refused_with_its_reason() {
     for (job, words) in [
         ("workload = \"llm\"\nclass = \"training\"", "no checkpoints"),
