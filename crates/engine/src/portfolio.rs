@@ -128,7 +128,7 @@ impl<'a> Portfolio<'a> {
         if let Some((worse, better)) = finding.change.kind().outlooks() {
             let of = |change: &Change| before.with(change).saved().cash - before.saved().cash;
             saving.cash = band::widened(saving.cash, of(&worse), of(&better));
-            band.push_str("; moved by the ends of the change's own outlook");
+            band.push_str("; a worse and a better market move its ends further");
         }
         self.replay = self.replay.with(&finding.change);
         self.chosen.push(Chosen {

@@ -257,7 +257,17 @@ impl<'a> Replay<'a> {
                     spans,
                     factor,
                 } => next.rerate(&resource, spans, factor),
-                Effect::AddLot { resources, level, rate } => next.add_lot(resources, level, rate),
+                Effect::AddLot {
+                    resources,
+                    level,
+                    rate,
+                    demand,
+                } => next.add_lot(Lot {
+                    resources: resources.into(),
+                    level,
+                    rate,
+                    demand,
+                }),
                 Effect::AddCharge { label, amount } => next.charges.push(Charge { label, amount }),
             }
         }
@@ -297,15 +307,11 @@ impl<'a> Replay<'a> {
         self.edit(id, |work| (work.rerated, work.factor) = (spans, factor));
     }
 
-    fn add_lot(&mut self, resources: Vec<ResourceId>, level: f64, rate: f64) {
-        for id in &resources {
+    fn add_lot(&mut self, lot: Lot) {
+        for id in &*lot.resources {
             self.edit(id, |work| work.in_lot = true);
         }
-        self.lots.push(Lot {
-            resources: resources.into(),
-            level,
-            rate,
-        });
+        self.lots.push(lot);
     }
 
     fn edit(&mut self, id: &ResourceId, change: impl FnOnce(&mut Work)) {

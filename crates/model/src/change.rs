@@ -39,6 +39,8 @@ pub enum Effect {
         level: f64,
         /// Price of one of them in every hour.
         rate: f64,
+        /// Demand as a share of what the hours show.
+        demand: f64,
     },
     /// Something new costs money (or an expected loss is priced) over the replayed period.
     AddCharge {

@@ -126,6 +126,11 @@ impl Look<'_> {
             offer.currency == facts.currency && age <= self.settings.int("max_price_age_days")
         });
         let is_right = offer.is_some_and(|offer| (offer.rate.0 - commit.rate).abs() <= TOLERANCE);
+        let fall = self.settings.float("max_fall_share");
+        let is_whole = commit.demand == 1.0 && (commit.worst_demand - (1.0 - fall)).abs() <= TOLERANCE;
+        self.demand(is_whole, report, || {
+            format!("demand is whole, and at worst {} of it", 1.0 - fall)
+        });
         self.demand(is_right, report, || {
             format!(
                 "{} for {} is not known to cost {}",

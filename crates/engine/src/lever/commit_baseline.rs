@@ -47,7 +47,7 @@ pub const META: LeverMeta = LeverMeta {
             key(
                 "max_fall_share",
                 Float(0.1),
-                "Share by which demand may lie below what it was before: the replayed period against the history before it, and the last week against the period. A tenth: machines that leave one by one strand a commitment.",
+                "Share by which demand may lie below what it was before: the replayed period against the history before it, and the last week against the period. A tenth: machines that leave one by one strand a commitment. The low end of the range is what is saved when demand falls so far.",
             ),
             key(
                 "max_hourly_exposure",

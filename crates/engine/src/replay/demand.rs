@@ -16,6 +16,8 @@ pub(super) struct Lot {
     pub(super) resources: Arc<[ResourceId]>,
     pub(super) level: f64,
     pub(super) rate: f64,
+    /// Demand as a share of what the hours show.
+    pub(super) demand: f64,
 }
 
 /// Seconds that run in an hour, and their cost times seconds.
@@ -79,7 +81,10 @@ impl Replay<'_> {
         let mut outcomes = Vec::new();
         for lot in &self.lots {
             let own = lot.resources.iter().filter(|id| !taken.contains(id));
-            let hours = self.on_demand(own, within);
+            let mut hours = self.on_demand(own, within);
+            for hour in &mut hours {
+                hour.units *= lot.demand;
+            }
             outcomes.push(outcome(&hours, lot.level, lot.rate));
             taken.extend(lot.resources.iter());
         }

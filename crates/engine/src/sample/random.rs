@@ -455,6 +455,8 @@ pub(crate) fn discounts() -> impl Strategy<Value = (Change, Change)> {
             term: Market::OneYear,
             level,
             rate,
+            demand: 1.0,
+            worst_demand: 0.9,
         })
     });
     (spot, commit)

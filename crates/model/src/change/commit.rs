@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::{ChangeMeta, Effect, Kind, Risk};
+use super::{Change, ChangeMeta, Effect, Kind, Risk};
 use crate::facts::Facts;
 use crate::id::ResourceId;
 use crate::offer::Market;
@@ -33,6 +33,10 @@ pub struct Commit {
     pub level: u32,
     /// Price of one of them in every hour, in the dataset's currency.
     pub rate: f64,
+    /// How much there is to cover, as a share of what the past hours show: 1.
+    pub demand: f64,
+    /// The same where demand falls.
+    pub worst_demand: f64,
 }
 
 impl Kind for Commit {
@@ -49,6 +53,7 @@ impl Kind for Commit {
             resources: self.resources.clone(),
             level: f64::from(self.level),
             rate: self.rate,
+            demand: self.demand,
         }]
     }
 
@@ -62,5 +67,10 @@ impl Kind for Commit {
 
     fn undo(&self) -> String {
         "none before the term ends: it is paid whether it is used or not".into()
+    }
+
+    fn outlooks(&self) -> Option<(Change, Change)> {
+        let worse = Self { demand: self.worst_demand, ..self.clone() };
+        Some((Change::Commit(worse), Change::Commit(self.clone())))
     }
 }

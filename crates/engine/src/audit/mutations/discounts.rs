@@ -117,6 +117,19 @@ pub(super) const MUTATIONS: &[Mutation] = &[
             Some(())
         })
     }),
+    ("more demand than there is", "commit", |p| {
+        commit(p, |commit| {
+            commit.demand = 2.0;
+            Some(())
+        })
+    }),
+    ("no worse world", "commit", |p| {
+        commit(p, |commit| {
+            (commit.worst_demand < 1.0).then_some(())?;
+            commit.worst_demand = 1.0;
+            Some(())
+        })
+    }),
     ("a longer promise", "commit", |p| {
         commit(p, |commit| {
             commit.term = Market::ThreeYears;

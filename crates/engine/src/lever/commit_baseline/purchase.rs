@@ -79,6 +79,8 @@ impl Purchase {
                 term: self.term,
                 level,
                 rate: self.rate(),
+                demand: 1.0,
+                worst_demand: 1.0 - baseline.settings.float("max_fall_share"),
             }),
         }
     }

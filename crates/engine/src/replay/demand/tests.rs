@@ -71,6 +71,8 @@ fn commit(resources: &[&str], level: u32, rate: f64) -> Change {
         term: Market::OneYear,
         level,
         rate,
+        demand: 1.0,
+        worst_demand: 0.5,
     })
 }
 
@@ -157,6 +159,19 @@ fn a_lot_covers_up_to_its_level_and_is_always_paid() {
     let bill = replay(&facts, &two[..1]).bill();
     assert_eq!(bill.exact, facts.ledger.total - Money::whole(3600 + 144));
     assert_eq!(bill.modelled.amount(), 3744.0 - 960.0);
+}
+
+#[test]
+fn a_worse_world_has_less_to_cover() {
+    let facts = facts();
+    let commit = commit(&["a"], 1, 6.0);
+    let (worse, better) = commit.kind().outlooks().unwrap();
+    assert_eq!(
+        cash(&facts, &[worse]),
+        1200.0 - 1440.0,
+        "half of the demand is left, all of the fee"
+    );
+    assert_eq!(cash(&facts, &[better]), cash(&facts, &[commit]));
 }
 
 #[test]
