@@ -407,7 +407,6 @@ impl Price {
             zone: String::new(),
             sku: self.sku.into(),
             holds: None,
-            market: Market::OnDemand,
             market: self.market,
             rate: HourlyRate(self.rate),
             currency: "USD".into(),

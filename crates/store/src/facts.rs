@@ -67,7 +67,6 @@ impl Store {
             ledger,
             commitments: self.commitments(&places, basis.metric)?,
             prices: self.price_book(history.end, basis.metric, &Bought::of(&resources))?,
-            prices: self.price_book(history.end, basis.metric)?,
             spot: Vec::new(),
             calendars: self.config().calendars.clone(),
             resources,

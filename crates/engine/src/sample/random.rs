@@ -251,7 +251,9 @@ fn promises() -> Vec<Offer> {
     let offer = |sku: &str, market, rate| Offer {
         cloud: "aws".into(),
         region: "us-east-1".into(),
+        zone: String::new(),
         sku: sku.into(),
+        holds: None,
         market,
         rate: HourlyRate(rate),
         currency: "USD".into(),

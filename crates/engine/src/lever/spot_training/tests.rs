@@ -115,7 +115,9 @@ fn a_price_without_interruptions_is_said() {
     facts.prices.0.push(lowwater_model::offer::Offer {
         cloud: "aws".into(),
         region: "us-east-1".into(),
+        zone: String::new(),
         sku: "p4d.24xlarge".into(),
+        holds: None,
         market: lowwater_model::offer::Market::Spot,
         rate: lowwater_model::unit::HourlyRate(8.25),
         currency: "USD".into(),
