@@ -9,6 +9,7 @@ use lowwater_model::offer::{Holds, Market, Offer, PriceBasis};
 use lowwater_model::policy::{Policy, Section};
 use lowwater_model::schedule::Calendars;
 use lowwater_model::sku::find_sku;
+use lowwater_model::spot::Likely;
 use lowwater_model::unit::HourlyRate;
 use lowwater_model::workload::{Workload, Workloads};
 use sha2::{Digest, Sha256};
@@ -17,14 +18,16 @@ use crate::csv::{Limits, RecordReader, Row};
 use crate::error::{InputError, StoreError};
 use crate::input::Input;
 use crate::join::HostRow;
+use crate::spot::Interruptions;
 
 /// The files, in the order in which they are hashed.
-const FILES: [&str; 5] = [
+const FILES: [&str; 6] = [
     "policy.toml",
     "workloads.toml",
     "hosts.csv",
     "holidays.csv",
     "offers.csv",
+    "spot.csv",
 ];
 
 const POLICY: &str = "policy.toml";
@@ -42,6 +45,8 @@ pub struct Config {
     pub calendars: Calendars,
     /// Prices that the owner wrote down.
     pub offers: Vec<Offer>,
+    /// How often spot machines are taken back, as the owner wrote it down.
+    pub interruptions: Vec<Interruptions>,
     /// Rows that could not be taken; the rest is in use.
     pub warnings: Vec<String>,
     /// SHA-256 over the bytes of all files.
@@ -82,6 +87,8 @@ impl Config {
         }
         let needed = ["provider", "sku", "market", "price_per_hour", "currency", "as_of"];
         let offers = read_rows(dir, "offers.csv", &needed, offer, &mut warnings)?;
+        let needed = ["provider", "region", "sku", "interruptions_per_hour", "as_of"];
+        let interruptions = read_rows(dir, "spot.csv", &needed, interruptions, &mut warnings)?;
         refuse_unknown_calendars(&policy, &workloads, &calendars)?;
         workloads.workload.iter().try_for_each(|w| check_curve(dir, w))?;
         Ok(Self {
@@ -90,6 +97,7 @@ impl Config {
             hosts,
             calendars,
             offers,
+            interruptions,
             warnings,
             hash: hash(dir, policy_file)?,
         })
@@ -307,6 +315,51 @@ fn read_header(path: &Path) -> Result<Vec<String>, StoreError> {
     Ok(RecordReader::new(&mut input, Limits::default())?.header().to_vec())
 }
 
+/// A rate from nothing to one a minute, with ends in order; ends may be left out.
+fn interruptions(fields: &Fields<'_>) -> Result<Interruptions, Fault> {
+    let rate = |column: &'static str, otherwise: f64| match fields.get(column) {
+        "" => Ok(otherwise),
+        text => match text.parse::<f64>() {
+            Ok(rate) if (0.0..=60.0).contains(&rate) => Ok(rate),
+            Ok(_) => Err(fault(column, "is not between 0 and 60 an hour")),
+            Err(_) => Err(fault(column, "is not a number")),
+        },
+    };
+    fields.needed("interruptions_per_hour")?;
+    let middle = rate("interruptions_per_hour", 0.0)?;
+    let per_hour = Likely {
+        low: rate("low", middle / 2.0)?,
+        middle,
+        high: rate("high", middle * 2.0)?,
+    };
+    if !per_hour.is_sound() {
+        return Err(fault("low", "and high do not lie around interruptions_per_hour"));
+    }
+    let wait: f64 = match fields.get("wait_hours") {
+        "" => 0.0,
+        text => text.parse().map_err(|_| fault("wait_hours", "is not a number"))?,
+    };
+    if !(0.0..=1000.0).contains(&wait) {
+        return Err(fault("wait_hours", "is not a number of hours to wait"));
+    }
+    Ok(Interruptions {
+        cloud: cloud_id(fields.needed("provider")?),
+        region: fields.needed("region")?.to_owned(),
+        zone: fields.get("zone").to_owned(),
+        sku: fields.needed("sku")?.to_owned(),
+        per_hour,
+        wait_hours: wait,
+        as_of: fields
+            .needed("as_of")?
+            .parse()
+            .map_err(|_| fault("as_of", "is not a day such as 2026-10-31"))?,
+        source: match fields.get("source") {
+            "" => "the owner".to_owned(),
+            source => source.to_owned(),
+        },
+    })
+}
+
 /// Accelerators, where the row names them and counts them.
 fn holds(fields: &Fields<'_>) -> Option<Holds> {
     let count = fields.get("count").parse().ok()?;
@@ -412,6 +465,27 @@ mod tests {
         for (warning, place) in config.warnings.iter().zip(faults) {
             assert!(warning.starts_with(&format!("offers.csv:{place}: ")), "{warning}");
         }
+    }
+
+    #[test]
+    fn interruption_rates_have_ends_and_bad_rows_are_named() {
+        let text = "provider,region,zone,sku,interruptions_per_hour,low,high,wait_hours,as_of,source\n\
+            AWS,us-east-1,,p5.48xlarge,0.02,,,0.5,2026-10-31,own trace\n\
+            AWS,us-east-1,,p5.48xlarge,0.02,0.03,,,2026-10-31,\n\
+            AWS,us-east-1,,p5.48xlarge,often,,,,2026-10-31,\n\
+            AWS,,,p5.48xlarge,0.02,,,,2026-10-31,\n";
+        let config = read(&[("spot.csv", text)]).unwrap();
+        assert_eq!(config.interruptions.len(), 1);
+        let rate = config.interruptions[0].per_hour;
+        assert_eq!((rate.low, rate.middle, rate.high), (0.01, 0.02, 0.04));
+        for (warning, place) in config
+            .warnings
+            .iter()
+            .zip(["3:low", "4:interruptions_per_hour", "5:region"])
+        {
+            assert!(warning.starts_with(&format!("spot.csv:{place}: ")), "{warning}");
+        }
+        assert_eq!(config.warnings.len(), 3);
     }
 
     #[test]

@@ -56,6 +56,7 @@ impl Store {
         let basis = self.basis();
         let places = self.places(period);
         let resources = self.resources(history, basis.metric)?;
+        let prices = self.price_book(history.end, basis.metric, &Bought::of(&resources))?;
         let ledger = self.ledger(&places, basis.metric)?;
         let quality = self.quality(&resources, period)?;
         Ok(Facts {
@@ -66,8 +67,13 @@ impl Store {
             period,
             ledger,
             commitments: self.commitments(&places, basis.metric)?,
-            prices: self.price_book(history.end, basis.metric, &Bought::of(&resources))?,
-            spot: Vec::new(),
+            spot: crate::spot::markets(
+                &prices,
+                &self.config().interruptions,
+                &self.jobs(history.end)?,
+                history.end,
+            ),
+            prices,
             calendars: self.config().calendars.clone(),
             resources,
             quality,

@@ -22,6 +22,7 @@ pub mod schema;
 pub mod session;
 pub mod sku;
 pub mod spelling;
+pub mod spot;
 pub mod store;
 pub mod tagging;
 pub mod tags;

@@ -1,0 +1,298 @@
+//! Spot markets for the facts: prices from offers, interruptions from jobs that were seen to be taken back, else from the
+//! owner's `spot.csv`.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use lowwater_model::job::{ExitState, JobRun};
+use lowwater_model::known::Known;
+use lowwater_model::offer::{Market, Offer, PriceBook};
+use lowwater_model::spot::{Likely, SpotMarket, SpotPlace};
+
+/// Machine-hours on spot from which the rate that jobs saw counts: fewer say nothing of what comes once in days.
+const ENOUGH_HOURS: f64 = 200.0;
+/// Spot prices of one place move about so far either way where only one was seen.
+const ONE_PRICE: (f64, f64) = (0.8, 1.3);
+
+/// A row of `spot.csv`: how often an instance type is taken back in a place.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Interruptions {
+    /// Cloud id.
+    pub cloud: String,
+    /// FOCUS RegionId.
+    pub region: String,
+    /// Zone; empty = every zone of the region.
+    pub zone: String,
+    /// Instance type.
+    pub sku: String,
+    /// Interruptions of one running instance, an hour.
+    pub per_hour: Likely,
+    /// Hours until capacity is back, which are not billed.
+    pub wait_hours: f64,
+    /// Last day on which it was seen.
+    pub as_of: Date,
+    /// Trace, feed or experience.
+    pub source: String,
+}
+
+/// Every spot market with a price, as known at an instant.
+pub(crate) fn markets(
+    prices: &PriceBook,
+    written: &[Interruptions],
+    jobs: &[JobRun],
+    at: Timestamp,
+) -> Vec<SpotMarket> {
+    let day = TimeZone::UTC.to_datetime(at).date();
+    let mut places: BTreeMap<SpotPlace, Vec<&Offer>> = BTreeMap::new();
+    for offer in prices
+        .0
+        .iter()
+        .filter(|o| o.market == Market::Spot && o.as_of <= day && !o.region.as_str().is_empty())
+    {
+        let place = SpotPlace {
+            cloud: offer.cloud.clone(),
+            region: offer.region.clone(),
+            zone: Some(offer.zone.clone()).filter(|z| !z.is_empty()),
+            sku: offer.sku.clone(),
+        };
+        places.entry(place).or_default().push(offer);
+    }
+    places
+        .into_iter()
+        .filter_map(|(place, offers)| market(place, &offers, written, jobs, at))
+        .collect()
+}
+
+fn market(
+    place: SpotPlace,
+    offers: &[&Offer],
+    written: &[Interruptions],
+    jobs: &[JobRun],
+    at: Timestamp,
+) -> Option<SpotMarket> {
+    let newest = offers.iter().min_by_key(|o| (o.basis, std::cmp::Reverse(o.as_of)))?;
+    let day = TimeZone::UTC.to_datetime(at).date();
+    let row = written
+        .iter()
+        .filter(|row| row.as_of <= day && is_at(row, &place))
+        .max_by_key(|row| (!row.zone.is_empty(), row.as_of));
+    let (interruptions, said) = match seen(jobs, &place, at) {
+        Some((rate, said)) => (Known::Value(rate), said),
+        None => match row {
+            Some(row) => (
+                Known::Value(row.per_hour),
+                format!("spot.csv of {}, {}", row.as_of, row.source),
+            ),
+            None => (
+                Known::unknown("neither jobs nor spot.csv say how often it is taken back"),
+                String::new(),
+            ),
+        },
+    };
+    let from = if said.is_empty() {
+        String::new()
+    } else {
+        format!("; interruptions: {said}")
+    };
+    Some(SpotMarket {
+        rate: price(offers, newest),
+        interruptions_per_hour: interruptions,
+        wait_hours: row.map_or(0.0, |row| row.wait_hours),
+        currency: newest.currency.clone(),
+        as_of: newest.as_of,
+        source: format!("{}{from}", newest.source),
+        place,
+    })
+}
+
+fn is_at(row: &Interruptions, place: &SpotPlace) -> bool {
+    row.cloud == place.cloud
+        && row.region == place.region.as_str()
+        && (row.zone.is_empty() || Some(&row.zone) == place.zone.as_ref())
+        && row.sku.eq_ignore_ascii_case(place.sku.as_str())
+}
+
+/// The newest price between the lowest and the highest that was seen there; of a single one, so far either way as spot
+/// prices move.
+fn price(offers: &[&Offer], newest: &Offer) -> Likely {
+    let rates = || {
+        offers
+            .iter()
+            .filter(|o| o.currency == newest.currency)
+            .map(|o| o.rate.0)
+    };
+    let middle = newest.rate.0;
+    let (low, high) = (rates().fold(f64::INFINITY, f64::min), rates().fold(0.0, f64::max));
+    if low < high {
+        return Likely { low, middle, high };
+    }
+    Likely {
+        low: middle * ONE_PRICE.0,
+        middle,
+        high: middle * ONE_PRICE.1,
+    }
+}
+
+/// Interruptions an hour that jobs on spot saw there, with ends of about 80 % by the square root of their number.
+fn seen(jobs: &[JobRun], place: &SpotPlace, at: Timestamp) -> Option<(Likely, String)> {
+    let here = jobs.iter().filter(|run| {
+        run.market == Some(Market::Spot)
+            && run
+                .sku
+                .as_deref()
+                .is_some_and(|sku| sku.eq_ignore_ascii_case(place.sku.as_str()))
+            && run
+                .region
+                .as_deref()
+                .is_none_or(|region| region == place.region.as_str())
+    });
+    let (mut hours, mut taken, mut runs) = (0.0, 0.0, 0_u32);
+    for run in here {
+        let Some(start) = run.start else { continue };
+        let end = run.end.unwrap_or(at).min(at).max(start);
+        hours += run.count.unwrap_or(1.0) * end.duration_since(start).as_secs_f64() / 3600.0;
+        taken += f64::from(u8::from(
+            run.exit == ExitState::Preempted && run.end.is_some_and(|end| end <= at),
+        ));
+        runs += 1;
+    }
+    if hours < ENOUGH_HOURS {
+        return None;
+    }
+    // 1.28 standard deviations of a Poisson count either way; none seen still allows for a few.
+    let spread = 1.28 * f64::max(taken, 1.0).sqrt();
+    let rate = |count: f64| count.max(0.0) / hours;
+    let likely = Likely {
+        low: rate(taken - spread),
+        middle: rate(taken),
+        high: rate(taken + spread),
+    };
+    Some((
+        likely,
+        format!("{taken:.0} in {hours:.0} machine-hours of {runs} runs on spot"),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use lowwater_model::offer::PriceBasis;
+    use lowwater_model::unit::HourlyRate;
+
+    use super::*;
+
+    fn at() -> Timestamp {
+        "2026-11-01T00:00:00Z".parse().unwrap()
+    }
+
+    fn offer(zone: &str, rate: f64, as_of: &str) -> Offer {
+        Offer {
+            cloud: "aws".into(),
+            region: "us-east-1".into(),
+            zone: zone.into(),
+            sku: "p4d.24xlarge".into(),
+            holds: None,
+            market: Market::Spot,
+            rate: HourlyRate(rate),
+            currency: "USD".into(),
+            basis: PriceBasis::List,
+            as_of: as_of.parse().unwrap(),
+            source: "offers.csv".into(),
+        }
+    }
+
+    fn written(zone: &str, middle: f64, as_of: &str) -> Interruptions {
+        Interruptions {
+            cloud: "aws".into(),
+            region: "us-east-1".into(),
+            zone: zone.into(),
+            sku: "P4D.24xlarge".into(),
+            per_hour: Likely {
+                low: middle / 2.0,
+                middle,
+                high: middle * 2.0,
+            },
+            wait_hours: 0.5,
+            as_of: as_of.parse().unwrap(),
+            source: "trace".into(),
+        }
+    }
+
+    fn run(hours: i64, exit: ExitState) -> JobRun {
+        let start: Timestamp = "2026-10-01T00:00:00Z".parse().unwrap();
+        JobRun {
+            job: "j".into(),
+            workload: None,
+            submitted: None,
+            start: Some(start),
+            end: Some(start + jiff::SignedDuration::from_hours(hours)),
+            sku: Some("p4d.24xlarge".into()),
+            count: Some(2.0),
+            gpus: Some(16.0),
+            region: Some("us-east-1".into()),
+            market: Some(Market::Spot),
+            exit,
+            checkpoints: None,
+            last_checkpoint: None,
+            restarts: None,
+        }
+    }
+
+    #[test]
+    fn prices_make_markets_and_nothing_is_seen_after_the_instant() {
+        let book = PriceBook(vec![
+            offer("a", 8.0, "2026-10-01"),
+            offer("a", 10.0, "2026-10-20"),
+            offer("a", 99.0, "2026-12-01"),
+        ]);
+        let found = markets(&book, &[], &[], at());
+        assert_eq!(found.len(), 1);
+        assert_eq!(
+            found[0].rate,
+            Likely {
+                low: 8.0,
+                middle: 10.0,
+                high: 10.0
+            }
+        );
+        assert!(matches!(found[0].interruptions_per_hour, Known::Unknown(_)));
+        let one = markets(&PriceBook(vec![offer("", 10.0, "2026-10-20")]), &[], &[], at());
+        assert_eq!(
+            (one[0].rate, &one[0].place.zone),
+            (
+                Likely {
+                    low: 8.0,
+                    middle: 10.0,
+                    high: 13.0
+                },
+                &None
+            )
+        );
+    }
+
+    #[test]
+    fn the_rate_of_the_zone_goes_over_that_of_the_region_and_jobs_over_both() {
+        let book = PriceBook(vec![offer("a", 8.0, "2026-10-01")]);
+        let rows = [
+            written("", 0.1, "2026-10-30"),
+            written("a", 0.2, "2026-10-01"),
+            written("b", 0.9, "2026-10-01"),
+            written("a", 0.7, "2026-12-01"),
+        ];
+        let rate = |jobs: &[JobRun]| match &markets(&book, &rows, jobs, at())[0].interruptions_per_hour {
+            Known::Value(rate) => *rate,
+            Known::Unknown(why) => panic!("{why}"),
+        };
+        assert_eq!(rate(&[]).middle, 0.2);
+        // 2 machines x 60 h x 2 runs = 240 machine-hours, one of the runs was taken back.
+        let seen = rate(&[run(60, ExitState::Preempted), run(60, ExitState::Completed)]);
+        assert_eq!(seen.middle, 1.0 / 240.0);
+        assert!(seen.is_sound() && seen.low == 0.0 && seen.high > 2.0 / 240.0);
+        assert_eq!(
+            rate(&[run(60, ExitState::Preempted)]).middle,
+            0.2,
+            "too few hours to say"
+        );
+    }
+}
