@@ -7,8 +7,10 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use lowwater_model::charge::{CostMetric, PricingCategory, Spread};
 use lowwater_model::deadline::Deadline;
+use lowwater_model::clue::Clues;
 use lowwater_model::facts::{Basis, CostLine, CostRun, Facts, Ledger, LedgerLine, LineKind, Owner, Quality, Resource};
 use lowwater_model::id::{CalendarName, CommitmentId};
+use lowwater_model::job::JobRun;
 use lowwater_model::known::Known;
 use lowwater_model::money::Money;
 use lowwater_model::offer::{Market, Offer, PriceBasis, PriceBook};
@@ -53,6 +55,8 @@ pub(crate) struct Sample {
     price: Vec<Price>,
     #[serde(default)]
     spot: Vec<Spot>,
+    #[serde(default)]
+    job: Vec<JobRun>,
     #[serde(default)]
     resource: Vec<Machine>,
 }
@@ -111,6 +115,8 @@ impl Spot {
 struct Machine {
     /// `{}` is the number of the machine, from 0.
     id: String,
+    #[serde(default)]
+    name: Option<String>,
     #[serde(default = "one")]
     count: u32,
     #[serde(default)]
@@ -143,6 +149,8 @@ struct Machine {
     checkpoint: Option<Checkpoint>,
     #[serde(default)]
     because: Vec<String>,
+    #[serde(default)]
+    clues: Clues,
     #[serde(default)]
     line: Vec<Line>,
     /// Later rules go over earlier ones; an hour without a rule is not observed.
@@ -313,7 +321,10 @@ impl Machine {
         }
         Resource {
             id: self.id.replace("{}", &format!("{number:02}")).into(),
-            name: None,
+            name: self
+                .name
+                .as_ref()
+                .map(|name| name.replace("{}", &format!("{number:02}"))),
             cloud: fact.map_or("aws", |f| f.cloud).into(),
             account: "1234".into(),
             region: "us-east-1".into(),
@@ -325,6 +336,7 @@ impl Machine {
             owner: self.owner(),
             lines: self.line.iter().map(|line| line.build(history)).collect(),
             usage,
+            clues: self.clues.clone(),
         }
     }
 }
@@ -393,6 +405,7 @@ impl Sample {
             resources,
             commitments: Vec::new(),
             spot: self.spot.into_iter().map(Spot::build).collect(),
+            jobs: self.job,
             prices: PriceBook(self.price.into_iter().map(Price::build).collect()),
             calendars: self.holidays,
         }

@@ -6,10 +6,12 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::charge::{CostMetric, PricingCategory, Spread};
+use crate::clue::Clues;
 use crate::deadline::Deadline;
 use crate::id::{
     AccountId, CalendarName, CommitmentId, Currency, FactsId, RegionId, ResourceId, Sku, Team, WorkloadName,
 };
+use crate::job::JobRun;
 use crate::known::Known;
 use crate::money::Money;
 use crate::offer::PriceBook;
@@ -41,6 +43,9 @@ pub struct Facts {
     pub resources: Vec<Resource>,
     /// What was committed, and how much of it was used, in `period`.
     pub commitments: Vec<CommitmentUse>,
+    /// Runs of jobs that were asked for or began in the history, sorted by job and start; empty where no job records are loaded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub jobs: Vec<JobRun>,
     /// Every known price.
     pub prices: PriceBook,
     /// Known spot markets.
@@ -116,6 +121,9 @@ pub struct Resource {
     pub lines: Vec<CostLine>,
     /// What its GPUs did; empty where no metrics are joined.
     pub usage: Usage,
+    /// What else speaks for its class.
+    #[serde(default, skip_serializing_if = "Clues::is_empty")]
+    pub clues: Clues,
 }
 
 impl Resource {

@@ -177,6 +177,14 @@ pub const SECTIONS: &[Section] = &[
         )],
     },
     Section {
+        name: "classes",
+        keys: &[key(
+            "min_confidence",
+            Float(0.95),
+            "Confidence, 0 to 1, above which a guessed class counts as declared where nothing speaks against it. More than 0.95 needs two independent kinds of evidence; 1.0 never acts on a guess.",
+        )],
+    },
+    Section {
         name: "usage",
         keys: &[
             key(
@@ -517,7 +525,7 @@ fn overlay(known: &mut Table, given: Table, section: &str) -> Result<(), String>
 
 /// What the value should have been, where it can't be meant: no key is negative, a share or chance is at most 1.
 fn out_of_range(key: &str, value: &Value) -> Option<&'static str> {
-    let is_share = key.ends_with("share") || key.ends_with("chance");
+    let is_share = ["share", "chance", "confidence"].iter().any(|end| key.ends_with(end));
     match value {
         Value::Float(v) if is_share && !(0.0..=1.0).contains(v) => Some("between 0 and 1"),
         Value::Float(v) if !(0.0..=1e12).contains(v) => Some("a number from 0"),
@@ -590,6 +598,7 @@ mod tests {
     fn refuses_what_cannot_be_meant() {
         for (text, range) in [
             ("[load]\nmax_reject_share = 1.5", "between 0 and 1"),
+            ("[classes]\nmin_confidence = 95", "between 0 and 1"),
             ("[load]\nmax_reject_share = nan", "between 0 and 1"),
             ("[plan]\nengineer_hour = inf", "a number from 0"),
             ("[plan]\nengineer_hour = -1", "a number from 0"),

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 use lowwater_model::charge::{CostMetric, PricingCategory, Spread};
 use lowwater_model::cloud::cloud_id;
+use lowwater_model::clue::Clues;
 use lowwater_model::facts::{CommitmentUse, CostLine, CostRun, Facts, Ledger, LedgerLine, LineKind, Quality, Resource};
 use lowwater_model::id::{CommitmentId, FactsId, ResourceId};
 use lowwater_model::known::Known;
@@ -74,6 +75,7 @@ impl Store {
                 history.end,
             ),
             prices,
+            jobs: Vec::new(),
             calendars: self.config().calendars.clone(),
             resources,
             quality,
@@ -146,6 +148,7 @@ impl Store {
                 gpus: row.number("x_GpuCount").unwrap_or(0.0),
                 owner: spelling.folded(owners.of(&traits)),
                 usage: usage.remove(&id).unwrap_or_default(),
+                clues: Clues::default(),
                 lines,
                 id,
             })

@@ -121,6 +121,7 @@ pub fn resource(id: &str) -> Resource {
             runs: vec![run],
         }],
         usage,
+        clues: lowwater_model::clue::Clues::default(),
     }
 }
 
@@ -164,6 +165,7 @@ pub fn facts() -> Facts {
         },
         resources,
         commitments: Vec::new(),
+        jobs: Vec::new(),
         prices: prices(),
         spot: Vec::new(),
         calendars: lowwater_model::schedule::Calendars::new(),

@@ -10,6 +10,7 @@ use lowwater_model::change::set_schedule::{CapacityRisk, SetSchedule};
 use lowwater_model::change::stop::Stop;
 use lowwater_model::change::use_spot::{Outlook, UseSpot};
 use lowwater_model::charge::{CostMetric, PricingCategory, Spread};
+use lowwater_model::clue::Clues;
 use lowwater_model::facts::{Basis, CostLine, CostRun, Facts, Ledger, LedgerLine, LineKind, Owner, Quality, Resource};
 use lowwater_model::known::Known;
 use lowwater_model::money::Money;
@@ -243,6 +244,7 @@ fn resource() -> impl Strategy<Value = Resource> {
         owner,
         lines,
         usage: habit.usage(),
+        clues: Clues::default(),
     })
 }
 
@@ -333,6 +335,7 @@ fn facts_of(mut resources: Vec<Resource>, rest: Money, joined: i64) -> Facts {
         commitments: Vec::new(),
         prices: PriceBook(builtin_offers().into_iter().chain(promises()).collect()),
         spot: Vec::new(),
+        jobs: Vec::new(),
         calendars: [("DE".into(), ["2026-03-10".parse().unwrap()].into())].into(),
         quality: Quality {
             gpu_cost,
