@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use lowwater_model::money::Estimate;
 use lowwater_model::plan::{Declined, Phase, Target, Verdict};
 use lowwater_model::policy::{Policy, Section};
+use lowwater_model::workload::Class;
 
 use crate::replay::Replay;
 
@@ -57,11 +59,47 @@ pub fn sections() -> Vec<Section> {
     LEVERS.iter().map(|lever| lever.meta().section).collect()
 }
 
-/// Joins refusals of the same workload for the same reason: their resources together, their numbers added.
-fn merged(declined: Vec<Declined>) -> Vec<Declined> {
-    let mut groups: BTreeMap<(Option<_>, String), Declined> = BTreeMap::new();
-    for one in declined {
-        let key = (one.target.workload.clone(), one.why.clone());
+/// Why not, in words; for an undeclared resource also what it would be declared as.
+#[derive(Clone, Debug, PartialEq)]
+struct Refusal {
+    why: String,
+    declare: Option<Class>,
+}
+
+impl From<String> for Refusal {
+    fn from(why: String) -> Self {
+        Self { why, declare: None }
+    }
+}
+
+/// A refusal of one resource, before those for the same reason become one.
+#[derive(Debug)]
+struct Refused {
+    refusal: Refusal,
+    lever: &'static str,
+    target: Target,
+    numbers: BTreeMap<String, Estimate>,
+}
+
+/// Joins refusals of the same workload for the same reason: their resources together, their numbers added. One that asks
+/// for a declaration ends with the lines that declare all of them.
+fn merged(refused: Vec<Refused>) -> Vec<Declined> {
+    let mut groups: BTreeMap<(Option<_>, String, Option<Class>), Declined> = BTreeMap::new();
+    for Refused {
+        refusal,
+        lever,
+        target,
+        numbers,
+    } in refused
+    {
+        let Refusal { why, declare } = refusal;
+        let one = Declined {
+            lever: lever.into(),
+            target,
+            why,
+            numbers,
+        };
+        let key = (one.target.workload.clone(), one.why.clone(), declare);
         match groups.get_mut(&key) {
             None => {
                 groups.insert(key, one);
@@ -74,7 +112,13 @@ fn merged(declined: Vec<Declined>) -> Vec<Declined> {
             }
         }
     }
-    groups.into_values().collect()
+    let lines = |((_, _, declare), mut group): (_, Declined)| {
+        if let Some(class) = declare {
+            group.why.push_str(&owner::declaration(class, &group.target.resources));
+        }
+        group
+    };
+    groups.into_iter().map(lines).collect()
 }
 
 /// A resource as the target of a step or a refusal.

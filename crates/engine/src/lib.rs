@@ -5,6 +5,7 @@
 
 pub mod audit;
 pub mod backtest;
+pub mod class;
 pub mod lever;
 pub mod mistake;
 pub mod replay;

@@ -7,13 +7,13 @@ use lowwater_model::change::{Change, Effort};
 use lowwater_model::facts::{Facts, Resource};
 use lowwater_model::money::Estimate;
 use lowwater_model::period::{HOUR_SECONDS, Hour, Period, Spans};
-use lowwater_model::plan::{Declined, Finding, Phase, Verdict};
+use lowwater_model::plan::{Finding, Phase, Verdict};
 use lowwater_model::policy::KeyDefault::{Float, Int, Text};
 use lowwater_model::policy::{Policy, Section, Settings, key};
 use lowwater_model::sku::find_accelerator;
 use lowwater_model::usage::{BINS, HourUsage};
 
-use super::{Lever, LeverMeta, evidence, merged, owner, target_of};
+use super::{Lever, LeverMeta, Refusal, Refused, evidence, merged, owner, target_of};
 use crate::replay::{Replay, billed};
 
 /// See the module.
@@ -80,8 +80,8 @@ impl Lever for Idle {
         let (mut found, mut declined) = (Vec::new(), Vec::new());
         for resource in so_far.facts().resources.iter().filter(|r| r.gpus > 0.0) {
             match Look::at(so_far, policy, resource).verdict() {
-                Some(Verdict::Found(finding)) => found.push(Verdict::Found(finding)),
-                Some(Verdict::Declined(refusal)) => declined.push(refusal),
+                Some(Ok(finding)) => found.push(Verdict::Found(finding)),
+                Some(Err(refused)) => declined.push(refused),
                 None => {}
             }
         }
@@ -216,29 +216,30 @@ impl<'a> Look<'a> {
     }
 
     /// None where there is nothing to say: not always on, or seen to work.
-    fn verdict(&self) -> Option<Verdict> {
+    fn verdict(&self) -> Option<Result<Finding, Refused>> {
         if !self.is_always_on() || self.seen.active > 0 {
             return None;
         }
+        let allowed = self.wanted().and_then(|standing| {
+            let doubt = self.unmeasured().or_else(|| self.not_quiet());
+            doubt.map_or(Ok(standing), |why| Err(why.into()))
+        });
+        let verdict = allowed.map(|standing| self.finding(standing.guessed));
+        Some(verdict.map_err(|refusal| self.refused(refusal)))
+    }
+
+    fn refused(&self, refusal: Refusal) -> Refused {
         let stop = Stop {
             resource: self.resource.id.clone(),
             name: self.resource.name.clone(),
             since: self.window.start,
         };
-        let verdict = match self
-            .unwanted()
-            .or_else(|| self.unmeasured())
-            .or_else(|| self.not_quiet())
-        {
-            Some(why) => Verdict::Declined(Declined {
-                lever: META.name.into(),
-                target: target_of(self.resource),
-                why,
-                numbers: self.numbers(&Change::Stop(stop)),
-            }),
-            None => Verdict::Found(self.finding()),
-        };
-        Some(verdict)
+        Refused {
+            refusal,
+            lever: META.name,
+            target: target_of(self.resource),
+            numbers: self.numbers(&Change::Stop(stop)),
+        }
     }
 
     fn numbers(&self, stop: &Change) -> BTreeMap<String, Estimate> {
@@ -256,16 +257,19 @@ impl<'a> Look<'a> {
         numbers
     }
 
-    fn unwanted(&self) -> Option<String> {
+    /// What its class rests on, where its owner does not mind.
+    fn wanted(&self) -> Result<owner::Standing, Refusal> {
         let limit = self.settings.text("max_criticality");
-        let refusal = owner::refusal(self.so_far.facts(), self.policy, self.resource, FORBIDDING, limit);
-        if refusal.is_some() {
-            return refusal;
+        let facts = self.so_far.facts();
+        if let Some(why) = owner::refusal(facts, self.policy, self.resource, FORBIDDING, limit) {
+            return Err(why.into());
         }
-        if owner::is_undeclared(self.resource) {
-            return Some(owner::DECLARE_FIRST.into());
+        let standing = owner::standing(facts, self.policy, self.resource)?;
+        if self.resource.is_hourly() {
+            Ok(standing)
+        } else {
+            Err(evidence::NEEDS_HOURS.to_owned().into())
         }
-        (!self.resource.is_hourly()).then(|| evidence::NEEDS_HOURS.into())
     }
 
     fn unmeasured(&self) -> Option<String> {
@@ -349,7 +353,7 @@ impl<'a> Look<'a> {
         Hour(before.last().unwrap_or(self.window.hour_range().start))
     }
 
-    fn finding(&self) -> Finding {
+    fn finding(&self, guessed: Option<String>) -> Finding {
         let since = self.idle_since().period().start;
         let idle_hours = (self.window.end.as_second() - since.as_second()) / HOUR_SECONDS;
         let facts = self.so_far.facts();
@@ -376,7 +380,10 @@ impl<'a> Look<'a> {
                     self.limits.power_words
                 ),
                 evidence::price(facts, self.resource),
-            ],
+            ]
+            .into_iter()
+            .chain(guessed)
+            .collect(),
             effort: Effort::Minutes,
         }
     }

@@ -7,12 +7,12 @@ use jiff::tz::TimeZone;
 use lowwater_model::facts::{Facts, Resource};
 use lowwater_model::id::{CalendarName, Sku, Team, WorkloadName};
 use lowwater_model::period::{HOUR_SECONDS, Hour, Period};
-use lowwater_model::plan::{Declined, Phase, Verdict};
+use lowwater_model::plan::{Phase, Verdict};
 use lowwater_model::policy::KeyDefault::{Bool, Float, Int, List, Text};
 use lowwater_model::policy::{Policy, Section, Settings, key};
 use lowwater_model::workload::Class;
 
-use super::{Lever, LeverMeta, evidence, merged, owner, target_of};
+use super::{Lever, LeverMeta, Refusal, Refused, evidence, merged, owner, target_of};
 use crate::replay::{Replay, billed};
 
 mod fleet;
@@ -26,7 +26,8 @@ use fleet::Fleet;
 pub const META: LeverMeta = LeverMeta {
     name: "off_hours",
     title: "Run development machines in working hours only",
-    doc: "A fleet is the GPU resources of one workload with class `development` and one time zone. Its use over the \
+    doc: "A fleet is the GPU resources of one workload with class `development`, declared or guessed beyond the policy's \
+          doubt, and one time zone. Its use over the \
           history is laid on the 168 hours of its owner's week; an hour of the week is needed when more than a share \
           of its observed resource-hours is active. The schedule has one window a day, from the first to the last \
           needed hour and a margin; on holidays of the owner's calendar no window begins. Windows are civil time, so \
@@ -114,21 +115,21 @@ impl Lever for OffHours {
 
     fn find(&self, so_far: &Replay<'_>, policy: &Policy) -> Vec<Verdict> {
         let facts = so_far.facts();
-        let mut fleets: BTreeMap<FleetKey, Vec<&Resource>> = BTreeMap::new();
+        let mut fleets: BTreeMap<FleetKey, Vec<Member<'_>>> = BTreeMap::new();
         let mut declined = Vec::new();
         for resource in facts.resources.iter().filter(|r| r.gpus > 0.0 && is_alive(so_far, r)) {
             let settings = settings_of(policy, resource);
-            let why = match resource.owner.class {
-                Class::Development => member_refusal(facts, policy, resource, &settings),
-                Class::Unknown => Some(owner::DECLARE_FIRST.into()),
-                _ => continue,
+            let guessed = match owner::standing(facts, policy, resource) {
+                Ok(standing) if standing.class != Class::Development => continue,
+                Ok(standing) => member_refusal(facts, policy, resource, &settings).map_or(Ok(standing.guessed), Err),
+                Err(refusal) => Err(refusal),
             };
-            match why {
-                Some(why) => declined.push(refused(facts, resource, why)),
-                None => fleets
-                    .entry(FleetKey::of(resource, &settings))
+            match guessed {
+                Err(refusal) => declined.push(refused(facts, resource, refusal)),
+                Ok(guessed) => fleets
+                    .entry(FleetKey::of(resource, &settings, guessed.is_some()))
                     .or_default()
-                    .push(resource),
+                    .push(Member { resource, guessed }),
             }
         }
         let of_members = merged(declined).into_iter().map(Verdict::Declined);
@@ -140,6 +141,12 @@ impl Lever for OffHours {
     }
 }
 
+/// A machine of a fleet, with the guess of its class where nobody declared it.
+struct Member<'a> {
+    resource: &'a Resource,
+    guessed: Option<String>,
+}
+
 /// What makes machines one fleet: the same people, the same hours, the same rules.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct FleetKey {
@@ -149,10 +156,12 @@ struct FleetKey {
     zone: String,
     holidays: Option<CalendarName>,
     scarce: bool,
+    /// Declared machines are not mixed with guessed ones.
+    guessed: bool,
 }
 
 impl FleetKey {
-    fn of(resource: &Resource, settings: &Settings) -> Self {
+    fn of(resource: &Resource, settings: &Settings, guessed: bool) -> Self {
         let owner = &resource.owner;
         Self {
             workload: owner.workload.clone(),
@@ -161,14 +170,18 @@ impl FleetKey {
             zone: owner.zone.clone(),
             holidays: owner.holidays.clone(),
             scarce: is_scarce(resource, settings),
+            guessed,
         }
     }
 
     /// The workload, or what else the machines have in common.
     fn name(&self) -> WorkloadName {
-        self.workload.clone().unwrap_or_else(|| match &self.team {
-            Some(team) => format!("development of team {team}").into(),
-            None => "development".into(),
+        self.workload.clone().unwrap_or_else(|| {
+            let what = if self.guessed { "undeclared development" } else { "development" };
+            match &self.team {
+                Some(team) => format!("{what} of team {team}").into(),
+                None => what.into(),
+            }
         })
     }
 }
@@ -224,10 +237,11 @@ fn is_scarce(resource: &Resource, settings: &Settings) -> bool {
 }
 
 /// Why a machine can't be in any fleet.
-fn member_refusal(facts: &Facts, policy: &Policy, resource: &Resource, settings: &Settings) -> Option<String> {
+fn member_refusal(facts: &Facts, policy: &Policy, resource: &Resource, settings: &Settings) -> Option<Refusal> {
     owner::refusal(facts, policy, resource, FORBIDDING, settings.text("max_criticality"))
         .or_else(|| (!resource.is_hourly()).then(|| evidence::NEEDS_HOURS.into()))
         .or_else(|| unmeasured(facts, resource, settings))
+        .map(Refusal::from)
 }
 
 fn unmeasured(facts: &Facts, resource: &Resource, settings: &Settings) -> Option<String> {
@@ -268,12 +282,12 @@ fn first_observed(resource: &Resource, history: Period) -> Option<Hour> {
 }
 
 /// A refusal of one machine, with what it costs.
-fn refused(facts: &Facts, resource: &Resource, why: String) -> Declined {
+fn refused(facts: &Facts, resource: &Resource, refusal: Refusal) -> Refused {
     let cost = evidence::compute_cost(resource, facts.period).estimate().rounded();
-    Declined {
-        lever: META.name.into(),
+    Refused {
+        refusal,
+        lever: META.name,
         target: target_of(resource),
-        why,
         numbers: BTreeMap::from([("cost_in_period".to_owned(), cost)]),
     }
 }

@@ -1,10 +1,17 @@
 //! What owners do not want: never, keep, standby, criticality. Each refusal says who said so.
 
+use std::collections::BTreeSet;
+
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
+use lowwater_model::clue::Guess;
 use lowwater_model::facts::{Facts, Resource};
+use lowwater_model::id::ResourceId;
 use lowwater_model::policy::{OwnerRules, Policy};
 use lowwater_model::workload::{Class, Criticality, Keep, Role};
+
+use super::Refusal;
+use crate::class;
 
 /// The owner's day at the end of the facts; UTC where the zone is unknown.
 fn today(facts: &Facts, resource: &Resource) -> Date {
@@ -112,13 +119,94 @@ pub(super) fn refusal(
         .or_else(critical)
 }
 
-/// What a lever says where nobody declared a class.
-pub(super) const DECLARE_FIRST: &str =
+/// The class that a lever may rely on, and how it is known where nobody declared it.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Standing {
+    pub(super) class: Class,
+    /// The guess, as evidence of a step.
+    pub(super) guessed: Option<String>,
+}
+
+/// What begins the evidence of a step on a class that nobody declared.
+pub(crate) const GUESSED: &str = "class guessed";
+
+/// What a lever says where nobody declared a class and nothing speaks for one.
+const DECLARE_FIRST: &str =
     "declare this first: nobody has said what it is for; give it a class in workloads.toml or by tag";
 
-/// Has nobody said what the resource is for?
-pub(super) fn is_undeclared(resource: &Resource) -> bool {
-    resource.owner.class == Class::Unknown
+/// The declared class; or the guessed one, where the guess is surer than the policy asks, work of its kind bears an
+/// interruption, and nothing speaks against acting on it; or what to declare. Every lever asks here.
+pub(super) fn standing(facts: &Facts, policy: &Policy, resource: &Resource) -> Result<Standing, Refusal> {
+    if resource.owner.class != Class::Unknown {
+        return Ok(Standing {
+            class: resource.owner.class,
+            guessed: None,
+        });
+    }
+    let guess = class::guess(facts, resource);
+    if guess.class == Class::Unknown {
+        return Err(DECLARE_FIRST.to_owned().into());
+    }
+    let least = policy.section("classes").float("min_confidence");
+    let obstacle = obstacle(&guess, least);
+    let seen = guess.because.join("; ");
+    let sure = percent(guess.confidence);
+    match obstacle {
+        None => Ok(Standing {
+            class: guess.class,
+            guessed: Some(format!(
+                "{GUESSED}: {} looks like {}, {sure} sure: {seen}; nothing speaks against it",
+                resource.id, guess.class
+            )),
+        }),
+        Some(obstacle) => Err(Refusal {
+            why: format!(
+                "declare this first: it looks like {}, {sure} sure: {seen}. {obstacle}",
+                looks(&guess)
+            ),
+            declare: Some(guess.class),
+        }),
+    }
+}
+
+fn looks(guess: &Guess) -> String {
+    match guess.role {
+        Role::Standby => format!("a standby of {}", guess.class),
+        _ => guess.class.to_string(),
+    }
+}
+
+/// A share as a percentage of one digit; never rounded up to a limit that it does not reach.
+fn percent(share: f64) -> String {
+    format!("{:.1} %", share * 100.0)
+}
+
+/// Why the guess is not acted on.
+fn obstacle(guess: &Guess, least: f64) -> Option<String> {
+    if !guess.against.is_empty() {
+        return Some(format!("A guess is not acted on here: {}", guess.against.join("; ")));
+    }
+    if !guess.may_be_interrupted() {
+        return Some("A guess is not enough to touch what somebody may wait for".to_owned());
+    }
+    (guess.confidence <= least).then(|| {
+        format!(
+            "A guess is acted on above {} only, [classes] min_confidence",
+            percent(least)
+        )
+    })
+}
+
+/// The lines of workloads.toml that declare these resources.
+pub(super) fn declaration(class: Class, resources: &BTreeSet<ResourceId>) -> String {
+    let quoted = |id: &ResourceId| format!("\"{}\"", id.as_str().replace('\\', "\\\\").replace('"', "\\\""));
+    let ids: Vec<String> = resources.iter().map(quoted).collect();
+    format!(
+        ". To declare it, write into workloads.toml:\n[[workload]]\nname = \"{class} of {}\"\nclass = \"{class}\"\n\
+         [[workload.select]]\nresource_id = [{}]",
+        super::evidence::count(ids.len(), "resource"),
+        ids.join(", ")
+    )
 }
 
 #[cfg(test)]

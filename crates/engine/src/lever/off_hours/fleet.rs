@@ -15,7 +15,7 @@ use lowwater_model::schedule::Schedule;
 use lowwater_model::usage::HourUsage;
 
 use super::profile::{self, Profile};
-use super::{FleetKey, META, evidence, first_observed, holidays};
+use super::{FleetKey, META, Member, evidence, first_observed, holidays};
 use crate::replay::{Replay, Saved};
 
 /// Machines of one fleet that may be scheduled.
@@ -26,6 +26,8 @@ pub(super) struct Fleet<'a> {
     name: WorkloadName,
     key: FleetKey,
     members: Vec<&'a Resource>,
+    /// The guesses of their classes, where nobody declared them.
+    guessed: Vec<String>,
 }
 
 /// The first bin above a tenth of the memory: less is a driver and an empty context.
@@ -40,7 +42,7 @@ struct Outside {
 }
 
 impl<'a> Fleet<'a> {
-    pub(super) fn new(so_far: &'a Replay<'a>, policy: &'a Policy, name: WorkloadName, key: FleetKey, members: Vec<&'a Resource>) -> Self {
+    pub(super) fn new(so_far: &'a Replay<'a>, policy: &'a Policy, name: WorkloadName, key: FleetKey, members: Vec<Member<'a>>) -> Self {
         let settings = policy.lever(META.name, key.team.as_ref(), key.environment.as_deref());
         Self {
             so_far,
@@ -48,7 +50,8 @@ impl<'a> Fleet<'a> {
             settings,
             name,
             key,
-            members,
+            members: members.iter().map(|member| member.resource).collect(),
+            guessed: members.into_iter().filter_map(|member| member.guessed).collect(),
         }
     }
 
@@ -243,6 +246,7 @@ impl<'a> Fleet<'a> {
         prices.sort_unstable();
         prices.dedup();
         because.extend(prices);
+        because.extend(self.guessed.iter().cloned());
         because
     }
 
