@@ -1,5 +1,6 @@
-//! The independent auditor: checks any plan against facts and policy, and shares no code with the planner.
+//! The independent auditor: checks any plan against facts and policy, and shares no code with the planner's levers.
 //!
+//! Facts are shared, and so is the guess of an undeclared class; what may be done with it is judged here again.
 //! It counts hours one by one, evaluates schedules by looking at the owner's clock, and works out every amount again.
 
 use lowwater_model::facts::Facts;
@@ -8,6 +9,7 @@ use lowwater_model::policy::Policy;
 use serde::Serialize;
 
 mod bill;
+mod class;
 mod clock;
 mod commit;
 mod evidence;
@@ -46,9 +48,10 @@ pub const RULES: &[(&str, &str)] = &[
         "Title, risk and undo are those of the change; there is evidence.",
     ),
     ("order", "Phases never go back; no step stands twice."),
+    ("owner", "Never, keep, standby and criticality are respected."),
     (
-        "owner",
-        "Never, keep, standby and criticality are respected, and the class fits the change.",
+        "class",
+        "The class fits the change. It is declared; or it is guessed beyond the policy's confidence, bears an interruption, nothing speaks against it, and the step says that it is a guess.",
     ),
     (
         "condition",

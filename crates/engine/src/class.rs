@@ -18,6 +18,8 @@ mod words;
 #[cfg(test)]
 mod organisation;
 #[cfg(test)]
+mod precision;
+#[cfg(test)]
 mod tests;
 
 /// Sources that can be wrong independently of each other.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use lowwater_model::money::Estimate;
 use lowwater_model::plan::{Declined, Phase, Target, Verdict};
 use lowwater_model::policy::{Policy, Section};
-use lowwater_model::workload::Class;
+use lowwater_model::workload::{Class, Role};
 
 use crate::replay::Replay;
 
@@ -63,7 +63,7 @@ pub fn sections() -> Vec<Section> {
 #[derive(Clone, Debug, PartialEq)]
 struct Refusal {
     why: String,
-    declare: Option<Class>,
+    declare: Option<(Class, Role)>,
 }
 
 impl From<String> for Refusal {
@@ -84,7 +84,7 @@ struct Refused {
 /// Joins refusals of the same workload for the same reason: their resources together, their numbers added. One that asks
 /// for a declaration ends with the lines that declare all of them.
 fn merged(refused: Vec<Refused>) -> Vec<Declined> {
-    let mut groups: BTreeMap<(Option<_>, String, Option<Class>), Declined> = BTreeMap::new();
+    let mut groups: BTreeMap<(Option<_>, String, Option<(Class, Role)>), Declined> = BTreeMap::new();
     for Refused {
         refusal,
         lever,
@@ -113,8 +113,10 @@ fn merged(refused: Vec<Refused>) -> Vec<Declined> {
         }
     }
     let lines = |((_, _, declare), mut group): (_, Declined)| {
-        if let Some(class) = declare {
-            group.why.push_str(&owner::declaration(class, &group.target.resources));
+        if let Some((class, role)) = declare {
+            group
+                .why
+                .push_str(&owner::declaration(class, role, &group.target.resources));
         }
         group
     };

@@ -1,4 +1,4 @@
-//! Rules on what owners allow: never, keep, standby, criticality, class, disks, scarce GPUs, spread costs.
+//! Rules on what owners allow: never, keep, standby, criticality, disks, scarce GPUs, spread costs.
 
 use jiff::tz::TimeZone;
 use lowwater_model::change::Change;
@@ -6,9 +6,9 @@ use lowwater_model::charge::Spread;
 use lowwater_model::facts::{LineKind, Resource};
 use lowwater_model::plan::Step;
 use lowwater_model::policy::OwnerRules;
-use lowwater_model::workload::{Class, Criticality, Role};
+use lowwater_model::workload::{Criticality, Role};
 
-use super::{Case, Report, at, shape};
+use super::{Case, Report, at, class, shape};
 
 pub(super) fn check(case: Case<'_>, report: &mut Report) {
     for step in &case.plan.steps {
@@ -20,6 +20,7 @@ pub(super) fn check(case: Case<'_>, report: &mut Report) {
         let touched: Vec<&Resource> = case.facts.resources.iter().filter(|r| ids.contains(&&r.id)).collect();
         for resource in &touched {
             owner(case, step, resource, report);
+            class::check(case, step, resource, report);
             scarce(case, step, resource, report);
             let is_spread = resource
                 .lines
@@ -110,14 +111,6 @@ fn owner(case: Case<'_>, step: &Step, resource: &Resource, report: &mut Report) 
     report.demand(gravest.is_none_or(|c| c <= limit), "owner", &at, || {
         format!("{id} is more critical than {limit}")
     });
-
-    let fits = match step.change {
-        Change::Stop(_) => owner.class != Class::Unknown,
-        Change::SetSchedule(_) => owner.class == Class::Development,
-        Change::UseSpot(_) => matches!(owner.class, Class::Training | Class::FineTuning),
-        Change::Commit(_) => true,
-    };
-    report.demand(fits, "owner", &at, || format!("{id} has the class {}", owner.class));
 }
 
 fn condition(case: Case<'_>, step: &Step, touched: &[&Resource], report: &mut Report) {

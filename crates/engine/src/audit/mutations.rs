@@ -6,7 +6,8 @@ use lowwater_model::change::set_schedule::SetSchedule;
 use lowwater_model::change::stop::Stop;
 use lowwater_model::change::{Change, Risk};
 use lowwater_model::charge::Spread;
-use lowwater_model::facts::Facts;
+use lowwater_model::clue::Clues;
+use lowwater_model::facts::{Facts, Resource};
 use lowwater_model::known::Known;
 use lowwater_model::money::{Estimate, Money};
 use lowwater_model::period::Period;
@@ -136,6 +137,12 @@ const MUTATIONS: &[Mutation] = &[
     }),
     ("no evidence", "form", |p| {
         first(p)?.because.clear();
+        Some(())
+    }),
+    ("a guess that is not said to be one", "class", |p| {
+        let guesses = |line: &String| line.starts_with("class guessed: ");
+        let step = p.steps.iter_mut().find(|step| step.because.iter().any(guesses))?;
+        step.because.retain(|line| !guesses(line));
         Some(())
     }),
     ("empty evidence", "form", |p| {
@@ -390,13 +397,20 @@ class = "realtime-inference"
 workload = "web"
 line = [{ rate = "0.8048" }]
 use = [{ memory = 9, power = 50 }]
+[[resource]]
+id = "z-guessed"
+name = "jupyter-3"
+sku = "g5.xlarge"
+clues.tags = { purpose = "notebook" }
+line = [{ rate = "1.006" }]
+use = [{ idle = true, memory = 0, power = 20 }, { days = [0, 4], hours = [9, 18], memory = 9, power = 200 }]
 "#;
 
 #[test]
 fn every_mutation_of_a_plan_is_caught_by_its_rule() {
     let (facts, policy) = (sample::facts(ORGANISATION), sample::policy(""));
     let good = plan(&facts, &policy, 1);
-    assert_eq!((audit(&facts, &policy, &good), good.steps.len()), (vec![], 4));
+    assert_eq!((audit(&facts, &policy, &good), good.steps.len()), (vec![], 5));
     for mutation in mutations() {
         let (name, rule, _) = mutation;
         let rules = broken(&facts, &policy, &good, mutation).unwrap_or_else(|| panic!("`{name}` does not apply"));
@@ -422,9 +436,35 @@ const WORLDS: &[World] = &[
     ("critical", "owner", |f| {
         f.resources[1].owner.criticality = Some(Criticality::High);
     }),
-    ("undeclared", "owner", |f| f.resources[0].owner.class = Class::Unknown),
-    ("no development", "owner", |f| {
+    ("undeclared", "class", |f| f.resources[0].owner.class = Class::Unknown),
+    ("no development", "class", |f| {
         f.resources[1].owner.class = Class::Training;
+    }),
+    ("nothing speaks for its class", "class", |f| {
+        guessed(f).name = None;
+        guessed(f).clues = Clues::default();
+    }),
+    ("a guess of another class", "class", |f| {
+        guessed(f).name = Some("train-1".into());
+        guessed(f).clues.tags = [("purpose".to_owned(), "training".to_owned())].into();
+    }),
+    ("a guess in production", "class", |f| {
+        guessed(f).owner.environment = Some("prod".into())
+    }),
+    ("a guess behind a load balancer", "class", |f| {
+        guessed(f).clues.traffic_from.insert("alb-1".into());
+    }),
+    ("a guess that counts requests", "class", |f| {
+        guessed(f)
+            .clues
+            .request_metrics
+            .insert("vllm:request_success_total".into());
+    }),
+    ("a guess that promises an answer", "class", |f| {
+        guessed(f).owner.latency_p99 = Some(jiff::SignedDuration::from_secs(1));
+    }),
+    ("a guess that may wait", "class", |f| {
+        guessed(f).name = Some("jupyter-failover".into())
     }),
     ("spread evenly", "hours", |f| {
         f.resources[1].lines[0].spread = Spread::Even;
@@ -491,6 +531,11 @@ const WORLDS: &[World] = &[
     }),
 ];
 
+/// The resource whose class nobody declared.
+fn guessed(facts: &mut Facts) -> &mut Resource {
+    facts.resources.last_mut().unwrap()
+}
+
 fn last(facts: &mut Facts, resource: usize) -> &mut HourUsage {
     facts.resources[resource]
         .usage
@@ -517,6 +562,8 @@ fn a_plan_that_does_not_fit_the_facts_is_caught() {
 const POLICIES: &[(&str, &str)] = &[
     ("[plan]\nmin_saving_per_month = 100000.0", "saving"),
     ("[plan]\ninstance_store_acknowledged = [\"notebooks\"]", "condition"),
+    ("[classes]\nmin_confidence = 0.999", "class"),
+    ("[classes]\nmin_confidence = 1", "class"),
     ("[lever.idle]\nwindow_days = 30", "measured"),
     ("[lever.idle]\nmax_power_share = 0.1", "measured"),
     ("[lever.idle]\nmax_memory_share = 0.0", "measured"),

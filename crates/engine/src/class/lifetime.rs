@@ -1,42 +1,37 @@
 //! When it was there: always, on weekdays only, for days only, or coming and going.
 
-use std::collections::BTreeSet;
-
+use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use lowwater_model::facts::{Facts, LineKind, Resource};
-use lowwater_model::period::Hour;
+use lowwater_model::facts::{Facts, Resource};
+use lowwater_model::period::HOUR_SECONDS;
 use lowwater_model::workload::Class;
 
 use super::Clue;
+use crate::replay::billed;
 
 use Class::{BatchInference, Ci, Development, Experiment, FineTuning, RealtimeInference, Training};
 
 /// Days of history without which a lifetime says nothing.
-const LEAST_DAYS: i64 = 14;
-
-/// Hours of the history in which the machine itself was billed.
-pub(super) fn billed_hours(facts: &Facts, resource: &Resource) -> BTreeSet<i64> {
-    let history = facts.history.hour_range();
-    let compute = resource.lines.iter().filter(|line| line.kind == LineKind::Compute);
-    let runs = compute.flat_map(|line| &line.runs).filter(|run| run.seconds > 0);
-    runs.flat_map(|run| run.start.0.max(history.start)..run.end().0.min(history.end))
-        .collect()
-}
+const LEAST_DAYS: f64 = 14.0;
 
 pub(super) fn clues(facts: &Facts, resource: &Resource) -> Vec<Clue> {
-    let history = facts.history.hour_range();
-    let hours = billed_hours(facts, resource);
-    if history.end - history.start < LEAST_DAYS * 24 || hours.is_empty() || !resource.is_hourly() {
+    let (there, history) = (billed(resource, facts.history), facts.history);
+    let spans: Vec<(i64, i64)> = there.iter().collect();
+    let (Some(first), Some(last)) = (spans.first(), spans.last()) else {
+        return Vec::new();
+    };
+    if history.hours() < LEAST_DAYS * 24.0 || !resource.is_hourly() {
         return Vec::new();
     }
-    let starts = hours.iter().filter(|hour| !hours.contains(&(**hour - 1))).count();
-    let found = if is_on_weekdays_only(resource, &hours) {
+    let (starts, hours) = (spans.len(), there.hours());
+    let lasted = (last.1 - first.0) as f64 / HOUR_SECONDS as f64;
+    let found = if starts > 1 && lasted >= LEAST_DAYS * 24.0 && is_on_weekdays_only(resource, &spans) {
         weekdays_only()
     } else if starts >= 5 {
         comes_and_goes(starts)
-    } else if hours.len() < 7 * 24 && hours.last().is_some_and(|last| *last + 1 < history.end) {
-        lasted_days(hours.len())
-    } else if starts == 1 && hours.len() as i64 == history.end - history.start {
+    } else if hours < 7.0 * 24.0 && last.1 < history.end.as_second() {
+        lasted_days(hours)
+    } else if hours >= history.hours() {
         always_on()
     } else {
         return Vec::new();
@@ -44,15 +39,17 @@ pub(super) fn clues(facts: &Facts, resource: &Resource) -> Vec<Clue> {
     vec![found]
 }
 
-fn is_on_weekdays_only(resource: &Resource, hours: &BTreeSet<i64>) -> bool {
+/// Does next to none of its time lie on a Saturday or Sunday of its owner?
+fn is_on_weekdays_only(resource: &Resource, spans: &[(i64, i64)]) -> bool {
     let zone = TimeZone::get(&resource.owner.zone).unwrap_or(TimeZone::UTC);
-    let weekend = |hour: &&i64| {
-        let day = zone.to_datetime(Hour(**hour).period().start).weekday();
-        day.to_monday_zero_offset() > 4
+    let is_weekend = |second: &&i64| {
+        let at = Timestamp::from_second(**second).unwrap_or_default();
+        zone.to_datetime(at).weekday().to_monday_zero_offset() > 4
     };
-    let span = hours.last().zip(hours.first()).map_or(0, |(last, first)| last - first);
-    let at_weekends = hours.iter().filter(weekend).count();
-    span >= LEAST_DAYS * 24 && (at_weekends as f64) < 0.02 * hours.len() as f64
+    let step = HOUR_SECONDS as usize;
+    let hours: Vec<i64> = spans.iter().flat_map(|(start, end)| (*start..*end).step_by(step)).collect();
+    let at_weekends = hours.iter().filter(is_weekend).count();
+    (at_weekends as f64) < 0.02 * hours.len() as f64
 }
 
 fn weekdays_only() -> Clue {
@@ -80,14 +77,14 @@ fn comes_and_goes(starts: usize) -> Clue {
     Clue::new(format!("it was started {starts} times"), &weights)
 }
 
-fn lasted_days(hours: usize) -> Clue {
+fn lasted_days(hours: f64) -> Clue {
     let weights = [
         (FineTuning, 0.8),
         (Experiment, 0.8),
         (Training, 0.6),
         (RealtimeInference, -1.0),
     ];
-    Clue::new(format!("it existed for {hours} hours only"), &weights)
+    Clue::new(format!("it existed for {hours:.0} hours only"), &weights)
 }
 
 fn always_on() -> Clue {

@@ -1,7 +1,6 @@
 //! The shape of its activity: day and night, plateaus, nights, office hours, bursts, nothing at all.
 
 use lowwater_model::facts::{Facts, Resource};
-use lowwater_model::period::Hour;
 use lowwater_model::workload::Class;
 
 use super::Clue;
@@ -27,25 +26,28 @@ struct Shape {
 
 /// Hours of the history that were seen to be idle (0) or to work.
 fn known(facts: &Facts, resource: &Resource) -> Vec<(i64, f64)> {
-    let seen = facts.history.hour_range().filter_map(|hour| {
-        let usage = resource.usage.at(Hour(hour))?;
-        let active = usage.is_active();
-        let level = if active { f64::from(usage.activity_permille.max(1)) } else { 0.0 };
-        (active || usage.idle).then_some((hour, level))
-    });
-    seen.collect()
+    let history = facts.history.hour_range();
+    let within = resource.usage.iter().filter(|(hour, _)| history.contains(&hour.0));
+    let seen = within.filter(|(_, usage)| usage.is_active() || usage.idle);
+    seen.map(|(hour, usage)| {
+        let level = if usage.is_active() { usage.activity_permille.max(1) } else { 0 };
+        (hour.0, f64::from(level))
+    })
+    .collect()
 }
 
 /// Was it seen for a week or more, and never to work?
 pub(super) fn is_flat(facts: &Facts, resource: &Resource) -> bool {
-    let hours = known(facts, resource);
+    never_works(&known(facts, resource))
+}
+
+fn never_works(hours: &[(i64, f64)]) -> bool {
     let active = hours.iter().filter(|(_, level)| *level > 0.0).count();
     hours.len() >= LEAST_HOURS && (active as f64) < FLAT_SHARE * hours.len() as f64
 }
 
 impl Shape {
-    fn of(facts: &Facts, resource: &Resource) -> Option<Self> {
-        let mut hours = known(facts, resource);
+    fn of(mut hours: Vec<(i64, f64)>) -> Option<Self> {
         let is_active = |(_, level): &(i64, f64)| *level > 0.0;
         let first = hours.iter().position(is_active)?;
         let last = hours.iter().rposition(is_active)?;
@@ -116,10 +118,11 @@ impl Shape {
 }
 
 pub(super) fn clues(facts: &Facts, resource: &Resource) -> Vec<Clue> {
-    if is_flat(facts, resource) {
+    let hours = known(facts, resource);
+    if never_works(&hours) {
         return vec![Clue::new("it was never seen to work", &[(RealtimeInference, 0.4), (Development, 0.4)])];
     }
-    let Some(shape) = Shape::of(facts, resource) else {
+    let Some(shape) = Shape::of(hours) else {
         return Vec::new();
     };
     if shape.active_share() >= 0.9 {

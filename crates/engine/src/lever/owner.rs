@@ -164,7 +164,7 @@ pub(super) fn standing(facts: &Facts, policy: &Policy, resource: &Resource) -> R
                 "declare this first: it looks like {}, {sure} sure: {seen}. {obstacle}",
                 looks(&guess)
             ),
-            declare: Some(guess.class),
+            declare: Some((guess.class, guess.role)),
         }),
     }
 }
@@ -176,7 +176,7 @@ fn looks(guess: &Guess) -> String {
     }
 }
 
-/// A share as a percentage of one digit; never rounded up to a limit that it does not reach.
+/// A share of thousandths, as a percentage.
 fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
 }
@@ -198,13 +198,22 @@ fn obstacle(guess: &Guess, least: f64) -> Option<String> {
 }
 
 /// The lines of workloads.toml that declare these resources.
-pub(super) fn declaration(class: Class, resources: &BTreeSet<ResourceId>) -> String {
-    let quoted = |id: &ResourceId| format!("\"{}\"", id.as_str().replace('\\', "\\\\").replace('"', "\\\""));
-    let ids: Vec<String> = resources.iter().map(quoted).collect();
+pub(super) fn declaration(class: Class, role: Role, resources: &BTreeSet<ResourceId>) -> String {
+    let quoted = |text: &str| format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""));
+    let ids: Vec<String> = resources.iter().map(|id| quoted(id.as_str())).collect();
+    let first = resources.first().map_or("", ResourceId::as_str);
+    let others = match resources.len() {
+        0 | 1 => String::new(),
+        count => format!(" and {} more", count - 1),
+    };
+    let role = match role {
+        Role::Primary => String::new(),
+        role => format!("role = \"{role}\"\n"),
+    };
     format!(
-        ". To declare it, write into workloads.toml:\n[[workload]]\nname = \"{class} of {}\"\nclass = \"{class}\"\n\
+        ". To declare it, write into workloads.toml:\n[[workload]]\nname = {}\nclass = \"{class}\"\n{role}\
          [[workload.select]]\nresource_id = [{}]",
-        super::evidence::count(ids.len(), "resource"),
+        quoted(&format!("{class} {first}{others}")),
         ids.join(", ")
     )
 }
@@ -269,5 +278,71 @@ mod tests {
         let refusal = |limit| refusal(&facts, &sample::policy(""), &facts.resources[0], &[], limit);
         assert!(refusal("grave").is_some() && refusal("low").is_some());
         assert_eq!((refusal("medium"), refusal("critical")), (None, None));
+    }
+
+    #[test]
+    fn an_undeclared_class_is_guessed_or_to_be_declared() {
+        let office = "use = [{ idle = true }, { days = [0, 4], hours = [9, 18] }]";
+        let ask = |owner: &str, rules: &str| {
+            let facts = sample::facts(&format!(
+                "as_of = \"2026-11-02T00:00:00Z\"\nhistory_days = 28\nreplay_days = 28\n[[resource]]\nid = \"a\"\n\
+                 line = [{{ rate = \"1\" }}]\n{owner}\n{office}"
+            ));
+            standing(&facts, &sample::policy(rules), &facts.resources[0])
+        };
+        let notebook = "clues.tags = { purpose = \"notebook\" }";
+        let declared = ask(&format!("class = \"ci\"\n{notebook}"), "").unwrap();
+        assert_eq!(
+            (declared.class, declared.guessed),
+            (Class::Ci, None),
+            "a declaration goes over any guess"
+        );
+        let guessed = ask(notebook, "").unwrap();
+        assert_eq!(guessed.class, Class::Development);
+        let said = guessed.guessed.unwrap();
+        assert!(
+            said.starts_with("class guessed: a looks like development, 9")
+                && said.ends_with("nothing speaks against it")
+        );
+        for (owner, rules, why) in [
+            (
+                notebook,
+                "[classes]\nmin_confidence = 1",
+                "acted on above 100.0 % only, [classes] min_confidence",
+            ),
+            ("name = \"x\"", "", "above 95.0 % only"),
+            (
+                "environment = \"prod\"\nclues.tags = { purpose = \"notebook\" }",
+                "",
+                "looks like production",
+            ),
+            (
+                "clues.tags = { app = \"vllm\", component = \"serving\" }\nclues.service = \"Vertex AI online\"",
+                "",
+                "somebody may wait for",
+            ),
+        ] {
+            let refusal = ask(owner, rules).unwrap_err();
+            assert!(
+                refusal.why.starts_with("declare this first: it looks like "),
+                "{refusal:?}"
+            );
+            assert!(refusal.why.contains(why) && refusal.declare.is_some(), "{refusal:?}");
+        }
+    }
+
+    #[test]
+    fn the_lines_that_declare_are_read_as_they_are_meant() {
+        let ids: BTreeSet<ResourceId> = ["a\"b\\c".into(), "i-2".into()].into();
+        let text = declaration(Class::FineTuning, Role::Standby, &ids);
+        let (_, lines) = text.split_once(":\n").unwrap();
+        let all = lowwater_model::workload::Workloads::parse(lines, "workloads.toml").unwrap();
+        assert_eq!(
+            (all.workload[0].class, all.workload[0].role),
+            (Class::FineTuning, Role::Standby)
+        );
+        assert!(!declaration(Class::Ci, Role::Primary, &ids).contains("role"));
+        assert_eq!(all.workload[0].select[0].resource_id.0, ["a\"b\\c", "i-2"]);
+        assert!(all.workload[0].name.as_str().ends_with("and 1 more"));
     }
 }

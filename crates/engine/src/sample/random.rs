@@ -164,7 +164,7 @@ fn runs() -> impl Strategy<Value = Vec<CostRun>> {
 }
 
 fn owner() -> impl Strategy<Value = Owner> {
-    let class = prop_oneof![24 => Just(Class::Development), 20 => Just(Class::Training), 1 => Just(Class::Unknown)];
+    let class = prop_oneof![24 => Just(Class::Development), 20 => Just(Class::Training), 12 => Just(Class::Unknown)];
     let role = prop_oneof![24 => Just(Role::Primary), 1 => Just(Role::Standby)];
     let zone = prop::sample::select(vec!["UTC", "Europe/Berlin", "America/New_York", "Asia/Kolkata"]);
     let never = prop_oneof![36 => Just(""), 1 => Just("stop"), 1 => Just("set_schedule"), 1 => Just("use_spot"), 1 => Just("commit")];
@@ -225,6 +225,36 @@ fn owner() -> impl Strategy<Value = Owner> {
         )
 }
 
+/// What people call a machine: nothing, something true or false, something that forbids a guess.
+fn called() -> impl Strategy<Value = (Option<String>, Clues)> {
+    let name = prop::sample::select(vec![
+        "",
+        "jupyter-1",
+        "train-7",
+        "vllm-2",
+        "notebook-prod",
+        "standby-3",
+        "ci-runner",
+    ]);
+    let tag = prop::sample::select(vec!["", "notebook", "training", "serving", "production"]);
+    let product = prop::sample::select(vec!["", "Notebook", "Training", "Hosting"]);
+    let traffic = prop_oneof![6 => Just(false), 1 => Just(true)];
+    (name, tag, product, traffic).prop_map(|(name, tag, product, traffic)| {
+        let mut clues = Clues::default();
+        if !tag.is_empty() {
+            clues.tags.insert("purpose".into(), tag.into());
+        }
+        if !product.is_empty() {
+            clues.service = Some("Amazon SageMaker".into());
+            clues.usage_types.insert(product.into());
+        }
+        if traffic {
+            clues.traffic_from.insert("alb-1".into());
+        }
+        ((!name.is_empty()).then(|| name.to_owned()), clues)
+    })
+}
+
 fn resource() -> impl Strategy<Value = Resource> {
     let sku = prop::sample::select(vec![
         "g5.xlarge",
@@ -233,19 +263,21 @@ fn resource() -> impl Strategy<Value = Resource> {
         "g6.xlarge",
         "unheard-of",
     ]);
-    (sku, owner(), prop::collection::vec(line(), 1..4), habit()).prop_map(|(sku, owner, lines, habit)| Resource {
-        id: "".into(),
-        name: None,
-        cloud: "aws".into(),
-        account: "1".into(),
-        region: "us-east-1".into(),
-        sku: Known::Value(sku.into()),
-        gpus: 1.0,
-        owner,
-        lines,
-        usage: habit.usage(),
-        clues: Clues::default(),
-    })
+    (sku, owner(), called(), prop::collection::vec(line(), 1..4), habit()).prop_map(
+        |(sku, owner, (name, clues), lines, habit)| Resource {
+            id: "".into(),
+            name,
+            cloud: "aws".into(),
+            account: "1".into(),
+            region: "us-east-1".into(),
+            sku: Known::Value(sku.into()),
+            gpus: 1.0,
+            owner,
+            lines,
+            usage: habit.usage(),
+            clues,
+        },
+    )
 }
 
 /// Commitments for two types, one of them for three years as well.
