@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use lowwater_model::id::WorkloadName;
 use lowwater_model::money::Estimate;
 use lowwater_model::plan::{Declined, Phase, Target, Verdict};
 use lowwater_model::policy::{Policy, Section};
@@ -59,11 +60,14 @@ pub fn sections() -> Vec<Section> {
     LEVERS.iter().map(|lever| lever.meta().section).collect()
 }
 
+/// What the lines for workloads.toml declare.
+type Declaration = (Class, Role);
+
 /// Why not, in words; for an undeclared resource also what it would be declared as.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Refusal {
     why: String,
-    declare: Option<(Class, Role)>,
+    declare: Option<Declaration>,
 }
 
 impl From<String> for Refusal {
@@ -84,7 +88,7 @@ struct Refused {
 /// Joins refusals of the same workload for the same reason: their resources together, their numbers added. One that asks
 /// for a declaration ends with the lines that declare all of them.
 fn merged(refused: Vec<Refused>) -> Vec<Declined> {
-    let mut groups: BTreeMap<(Option<_>, String, Option<(Class, Role)>), Declined> = BTreeMap::new();
+    let mut groups: BTreeMap<(Option<WorkloadName>, Refusal), Declined> = BTreeMap::new();
     for Refused {
         refusal,
         lever,
@@ -92,14 +96,13 @@ fn merged(refused: Vec<Refused>) -> Vec<Declined> {
         numbers,
     } in refused
     {
-        let Refusal { why, declare } = refusal;
         let one = Declined {
             lever: lever.into(),
             target,
-            why,
+            why: refusal.why.clone(),
             numbers,
         };
-        let key = (one.target.workload.clone(), one.why.clone(), declare);
+        let key = (one.target.workload.clone(), refusal);
         match groups.get_mut(&key) {
             None => {
                 groups.insert(key, one);
@@ -112,8 +115,8 @@ fn merged(refused: Vec<Refused>) -> Vec<Declined> {
             }
         }
     }
-    let lines = |((_, _, declare), mut group): (_, Declined)| {
-        if let Some((class, role)) = declare {
+    let lines = |((_, refusal), mut group): ((_, Refusal), Declined)| {
+        if let Some((class, role)) = refusal.declare {
             group
                 .why
                 .push_str(&owner::declaration(class, role, &group.target.resources));

@@ -449,7 +449,7 @@ const WORLDS: &[World] = &[
         guessed(f).clues.tags = [("purpose".to_owned(), "training".to_owned())].into();
     }),
     ("a guess in production", "class", |f| {
-        guessed(f).owner.environment = Some("prod".into())
+        guessed(f).owner.environment = Some("prod".into());
     }),
     ("a guess behind a load balancer", "class", |f| {
         guessed(f).clues.traffic_from.insert("alb-1".into());
@@ -464,7 +464,7 @@ const WORLDS: &[World] = &[
         guessed(f).owner.latency_p99 = Some(jiff::SignedDuration::from_secs(1));
     }),
     ("a guess that may wait", "class", |f| {
-        guessed(f).name = Some("jupyter-failover".into())
+        guessed(f).name = Some("jupyter-failover".into());
     }),
     ("spread evenly", "hours", |f| {
         f.resources[1].lines[0].spread = Spread::Even;

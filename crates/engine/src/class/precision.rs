@@ -39,9 +39,7 @@ fn everything() -> Vec<(Truth, Guess)> {
     seeds.collect()
 }
 
-/// Precision and recall of each class, as docs/guide/classes.md shows them: `cargo test -p lowwater-engine precision -- --nocapture`.
-#[expect(clippy::print_stderr, reason = "the table is the test's report")]
-fn report(all: &[(Truth, Guess)]) -> BTreeMap<Class, Count> {
+fn counts(all: &[(Truth, Guess)]) -> BTreeMap<Class, Count> {
     let mut counts: BTreeMap<Class, Count> = BTreeMap::new();
     for (truth, guess) in all {
         counts.entry(truth.class).or_default().true_ones += 1;
@@ -54,48 +52,82 @@ fn report(all: &[(Truth, Guess)]) -> BTreeMap<Class, Count> {
             count.sure_and_right += right;
         }
     }
-    eprintln!(
-        "| class | machines | precision | recall | above 0.95 | precision above 0.95 |\n|---|---|---|---|---|---|"
-    );
-    for (class, count) in counts.iter().filter(|(class, _)| **class != Class::Unknown) {
-        eprintln!(
-            "| {class} | {} | {:.1} % | {:.1} % | {:.1} % | {:.1} % |",
+    counts
+}
+
+/// Precision and recall of each class, as the guide shows them.
+fn table(counts: &BTreeMap<Class, Count>) -> String {
+    let head = "| class | machines | precision | recall | recall above 0.95 | precision above 0.95 |\n|---|---|---|---|---|---|\n";
+    let row = |(class, count): (&Class, &Count)| {
+        format!(
+            "| {class} | {} | {:.1} % | {:.1} % | {:.1} % | {:.1} % |\n",
             count.true_ones,
             share(count.right, count.guessed),
             share(count.right, count.true_ones),
             share(count.sure_and_right, count.true_ones),
             share(count.sure_and_right, count.sure),
-        );
-    }
-    counts
+        )
+    };
+    let named = counts.iter().filter(|(class, _)| **class != Class::Unknown);
+    head.to_owned() + &named.map(row).collect::<String>()
 }
 
-#[test]
-#[expect(clippy::print_stderr, reason = "the numbers are the test's report")]
-fn precision_of_what_may_be_interrupted_is_at_least_99_in_100() {
-    let all = everything();
-    let counts = report(&all);
+/// What is acted on, in a sentence of the guide.
+fn sentence(all: &[(Truth, Guess)]) -> (f64, String) {
     let acted: Vec<&(Truth, Guess)> = all.iter().filter(|(_, guess)| is_acted_on(guess)).collect();
     let right = acted.iter().filter(|(truth, _)| truth.may_be_interrupted()).count() as u32;
     let bearing = all.iter().filter(|(truth, _)| truth.may_be_interrupted()).count() as u32;
     let precision = share(right, acted.len() as u32);
-    eprintln!(
-        "may be interrupted: {right} of {} acted on, precision {precision:.2} %, recall {:.1} % of {bearing}; {} unknown of {}",
+    let text = format!(
+        "{} guesses of {} are acted on, {right} of them rightly: precision {precision:.2} %, recall {:.1} % of {bearing}.",
         acted.len(),
+        all.len(),
         share(right, bearing),
-        counts.get(&Class::Unknown).map_or(0, |count| count.guessed),
-        all.len()
     );
-    for (truth, guess) in all
-        .iter()
-        .filter(|(truth, guess)| is_acted_on(guess) && !truth.may_be_interrupted())
-    {
+    (precision, text)
+}
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "the guide is a file")]
+fn precision_of_what_may_be_interrupted_is_at_least_99_in_100() {
+    let all = everything();
+    let counts = counts(&all);
+    let ((precision, sentence), table) = (sentence(&all), table(&counts));
+    eprintln!("{table}\n{sentence}");
+    let is_wrong = |(truth, guess): &&(Truth, Guess)| is_acted_on(guess) && !truth.may_be_interrupted();
+    for (truth, guess) in all.iter().filter(is_wrong) {
         eprintln!("wrong: {truth:?} {guess:?}");
     }
     assert!(precision >= 99.0, "{precision}");
-    assert!(acted.len() > 500, "a rule that never acts is always right");
+    let acted = all.iter().filter(|(_, guess)| is_acted_on(guess)).count();
+    assert!(acted > 500, "a rule that never acts is always right");
     assert!(
-        counts.values().filter(|count| count.guessed > 0).count() == Class::ALL.len(),
+        Class::ALL.iter().all(|class| counts[class].guessed > 0),
         "every class is guessed"
     );
+    let guide = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/guide/classes.md");
+    let guide = std::fs::read_to_string(guide).unwrap();
+    assert!(
+        guide.contains(&table) && guide.contains(&sentence),
+        "docs/guide/classes.md shows other numbers"
+    );
+}
+
+/// A guess of 70 % is right in about 70 of 100 cases, or more.
+#[test]
+fn confidence_means_what_it_says() {
+    let all = everything();
+    for (from, to) in [(0.5, 0.7), (0.7, 0.9), (0.9, 1.01)] {
+        let within: Vec<_> = all
+            .iter()
+            .filter(|(_, guess)| (from..to).contains(&guess.confidence))
+            .collect();
+        let known: Vec<_> = within
+            .into_iter()
+            .filter(|(_, guess)| guess.class != Class::Unknown)
+            .collect();
+        let right = known.iter().filter(|(truth, guess)| truth.class == guess.class).count();
+        let share = right as f64 / known.len() as f64;
+        assert!(known.len() > 100 && share >= from - 0.05, "{from} to {to}: {share}");
+    }
 }

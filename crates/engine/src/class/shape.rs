@@ -126,7 +126,7 @@ pub(super) fn clues(facts: &Facts, resource: &Resource) -> Vec<Clue> {
         return Vec::new();
     };
     if shape.active_share() >= 0.9 {
-        return always_at_work(&shape).into_iter().collect();
+        return vec![always_at_work(&shape)];
     }
     if shape.mean_run() >= 24.0 && shape.level() >= 0.55 {
         return vec![plateau("it works at full load for days", &shape)];
@@ -145,7 +145,7 @@ pub(super) fn clues(facts: &Facts, resource: &Resource) -> Vec<Clue> {
     vec![found]
 }
 
-fn always_at_work(shape: &Shape) -> Option<Clue> {
+fn always_at_work(shape: &Shape) -> Clue {
     let night = shape.night_against_day();
     if night < 0.65 {
         let weights = [
@@ -158,13 +158,14 @@ fn always_at_work(shape: &Shape) -> Option<Clue> {
             (BatchInference, -1.0),
         ];
         let says = format!("it works around the clock, by night {:.0} % of what it does by day", night * 100.0);
-        return Some(Clue::new(says, &weights));
+        return Clue::new(says, &weights);
     }
     if shape.level() >= 0.55 {
-        return Some(plateau("it works at full load around the clock", shape));
+        return plateau("it works at full load around the clock", shape);
     }
     let weights = [(RealtimeInference, 1.2), (Training, -0.8), (Development, -1.0), (Ci, -1.0)];
-    Some(Clue::new(format!("it works around the clock at {:.0} %", shape.level() * 100.0), &weights))
+    let says = format!("it works around the clock at {:.0} %", shape.level() * 100.0);
+    Clue::new(says, &weights)
 }
 
 fn plateau(says: &str, shape: &Shape) -> Clue {

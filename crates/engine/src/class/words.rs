@@ -110,7 +110,7 @@ pub(super) fn tokens(text: &str) -> Vec<String> {
             words.extend(letters.map(ToOwned::to_owned));
         }
     }
-    let pairs: Vec<String> = words.windows(2).map(|two| two.concat()).collect();
+    let pairs: Vec<String> = words.windows(2).map(<[String]>::concat).collect();
     words.extend(pairs);
     words
 }
