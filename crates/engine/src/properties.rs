@@ -2,10 +2,12 @@
 
 use lowwater_model::change::Change;
 use lowwater_model::facts::Facts;
+use lowwater_model::id::ResourceId;
 use lowwater_model::money::Money;
 use lowwater_model::period::{Hour, Period, Spans};
 use lowwater_model::plan::{Phase, Plan};
 use lowwater_model::policy::Policy;
+use lowwater_model::workload::{Class, Workloads};
 use proptest::prelude::*;
 
 use crate::replay::Replay;
@@ -29,6 +31,29 @@ proptest! {
         prop_assert!(plan.planned.total.amount() <= plan.bill.total.amount());
         let may_lose = plan.steps.iter().any(|step| step.phase >= Phase::Spot);
         prop_assert!(may_lose || plan.saving.cash.p10.amount() >= 0.0);
+    }
+
+    /// Whatever the policy asks: serving, standbys, production and what answers requests is never touched on a guess.
+    #[test]
+    fn a_guess_never_touches_what_somebody_waits_for(facts in sample::random::facts(), policy in policy()) {
+        let plan = plan(&facts, &policy, 1);
+        for step in &plan.steps {
+            let touched = step.target.resources.iter().filter_map(|id| facts.resource(id));
+            for resource in touched.filter(|resource| resource.owner.class == Class::Unknown) {
+                let name = resource.name.as_deref().unwrap_or_default();
+                let clues = &resource.clues;
+                prop_assert!(!name.contains("prod") && !name.contains("standby") && clues.traffic_from.is_empty());
+                prop_assert!(clues.tags.values().all(|value| value != "production"));
+                prop_assert!(step.because.iter().any(|line| line.starts_with("class guessed: ")));
+                prop_assert!(policy.section("classes").float("min_confidence") < crate::class::guess(&facts, resource).confidence);
+            }
+        }
+        for declined in plan.declined.iter().filter(|declined| declined.why.contains("it looks like ")) {
+            let (_, lines) = declined.why.split_once("workloads.toml:\n").unwrap();
+            let all = Workloads::parse(lines, "workloads.toml").unwrap();
+            let ids: Vec<&str> = declined.target.resources.iter().map(ResourceId::as_str).collect();
+            prop_assert_eq!(&all.workload[0].select[0].resource_id.0, &ids);
+        }
     }
 
     #[test]

@@ -100,3 +100,36 @@ fn forbidding(resource: &Resource) -> Option<String> {
     };
     texts.into_iter().find(stands_in).map(|text| format!("`{text}`"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    #[test]
+    fn what_forbids_a_guess_is_seen_without_the_guess() {
+        let of = |lines: &str| {
+            let facts = sample::facts(&format!(
+                "as_of = \"2026-11-02T00:00:00Z\"\nhistory_days = 1\nreplay_days = 1\n[[resource]]\nid = \"a\"\n{lines}"
+            ));
+            forbidding(&facts.resources[0])
+        };
+        for lines in [
+            "environment = \"prod\"",
+            "environment = \"Production\"",
+            "name = \"nb-prod-1\"",
+            "name = \"chat-standby\"",
+            "clues.tags = { \"kubernetes.io/ingress.class\" = \"x\" }",
+            "clues.tags = { tier = \"failover\" }",
+            "clues.namespaces = [\"production\"]",
+            "clues.traffic_from = [\"alb-1\"]",
+            "clues.request_metrics = [\"tgi_request_count\"]",
+        ] {
+            assert!(of(lines).is_some(), "{lines}");
+        }
+        assert_eq!(
+            of("name = \"reproduce-1\"\nenvironment = \"dev\"\nclues.tags = { team = \"product\" }"),
+            None
+        );
+    }
+}
