@@ -64,7 +64,7 @@ pub fn sections() -> Vec<Section> {
 type Declaration = (Class, Role);
 
 /// Why not, in words; for an undeclared resource also what it would be declared as.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq)]
 struct Refusal {
     why: String,
     declare: Option<Declaration>,
@@ -76,33 +76,46 @@ impl From<String> for Refusal {
     }
 }
 
-/// A refusal of one resource, before those for the same reason become one.
+/// A refusal of one target, before those for the same reason become one.
 #[derive(Debug)]
 struct Refused {
-    refusal: Refusal,
-    lever: &'static str,
-    target: Target,
-    numbers: BTreeMap<String, Estimate>,
+    declined: Declined,
+    declare: Option<Declaration>,
 }
+
+impl From<Declined> for Refused {
+    fn from(declined: Declined) -> Self {
+        Self {
+            declined,
+            declare: None,
+        }
+    }
+}
+
+impl Refusal {
+    /// What a lever refuses for this reason.
+    fn by(self, lever: &str, target: Target, numbers: BTreeMap<String, Estimate>) -> Refused {
+        Refused {
+            declare: self.declare,
+            declined: Declined {
+                lever: lever.into(),
+                target,
+                why: self.why,
+                numbers,
+            },
+        }
+    }
+}
+
+/// What refusals that become one have in common: workload, reason, what to declare.
+type Group = (Option<WorkloadName>, String, Option<Declaration>);
 
 /// Joins refusals of the same workload for the same reason: their resources together, their numbers added. One that asks
 /// for a declaration ends with the lines that declare all of them.
-fn merged(refused: Vec<Refused>) -> Vec<Declined> {
-    let mut groups: BTreeMap<(Option<WorkloadName>, Refusal), Declined> = BTreeMap::new();
-    for Refused {
-        refusal,
-        lever,
-        target,
-        numbers,
-    } in refused
-    {
-        let one = Declined {
-            lever: lever.into(),
-            target,
-            why: refusal.why.clone(),
-            numbers,
-        };
-        let key = (one.target.workload.clone(), refusal);
+fn merged(refused: impl IntoIterator<Item = impl Into<Refused>>) -> Vec<Declined> {
+    let mut groups: BTreeMap<Group, Declined> = BTreeMap::new();
+    for Refused { declined: one, declare } in refused.into_iter().map(Into::into) {
+        let key = (one.target.workload.clone(), one.why.clone(), declare);
         match groups.get_mut(&key) {
             None => {
                 groups.insert(key, one);
@@ -115,8 +128,8 @@ fn merged(refused: Vec<Refused>) -> Vec<Declined> {
             }
         }
     }
-    let lines = |((_, refusal), mut group): ((_, Refusal), Declined)| {
-        if let Some((class, role)) = refusal.declare {
+    let lines = |((_, _, declare), mut group): (Group, Declined)| {
+        if let Some((class, role)) = declare {
             group
                 .why
                 .push_str(&owner::declaration(class, role, &group.target.resources));

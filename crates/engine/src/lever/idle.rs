@@ -234,12 +234,7 @@ impl<'a> Look<'a> {
             name: self.resource.name.clone(),
             since: self.window.start,
         };
-        Refused {
-            refusal,
-            lever: META.name,
-            target: target_of(self.resource),
-            numbers: self.numbers(&Change::Stop(stop)),
-        }
+        refusal.by(META.name, target_of(self.resource), self.numbers(&Change::Stop(stop)))
     }
 
     fn numbers(&self, stop: &Change) -> BTreeMap<String, Estimate> {

@@ -284,12 +284,7 @@ fn first_observed(resource: &Resource, history: Period) -> Option<Hour> {
 /// A refusal of one machine, with what it costs.
 fn refused(facts: &Facts, resource: &Resource, refusal: Refusal) -> Refused {
     let cost = evidence::compute_cost(resource, facts.period).estimate().rounded();
-    Refused {
-        refusal,
-        lever: META.name,
-        target: target_of(resource),
-        numbers: BTreeMap::from([("cost_in_period".to_owned(), cost)]),
-    }
+    refusal.by(META.name, target_of(resource), BTreeMap::from([("cost_in_period".to_owned(), cost)]))
 }
 
 /// The days of the owner's calendar from the history on, or none where it is not known.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use lowwater_model::facts::Resource;
+use lowwater_model::facts::{Facts, Resource};
 use lowwater_model::plan::{Declined, Phase, Target, Verdict};
 use lowwater_model::policy::KeyDefault::{Float, Int, Text};
 use lowwater_model::policy::{Policy, Section, key};
@@ -108,7 +108,7 @@ impl Lever for SpotTraining {
 
     fn find(&self, so_far: &Replay<'_>, policy: &Policy) -> Vec<Verdict> {
         let (mut verdicts, mut declined) = (Vec::new(), Vec::new());
-        for members in fleets(so_far) {
+        for members in fleets(so_far, policy) {
             let (mut willing, mut why) = (Vec::new(), Vec::new());
             for resource in members {
                 match unwanted(so_far, policy, resource) {
@@ -127,13 +127,13 @@ impl Lever for SpotTraining {
 }
 
 /// Training resources that run on demand after all steps before, by workload, team, environment, type and region.
-fn fleets<'a>(so_far: &Replay<'a>) -> Vec<Vec<&'a Resource>> {
+fn fleets<'a>(so_far: &Replay<'a>, policy: &Policy) -> Vec<Vec<&'a Resource>> {
     let facts = so_far.facts();
     let mut fleets: BTreeMap<_, Vec<&Resource>> = BTreeMap::new();
     let training = facts
         .resources
         .iter()
-        .filter(|r| r.gpus > 0.0 && matches!(r.owner.class, Class::Training | Class::FineTuning));
+        .filter(|r| r.gpus > 0.0 && is_training(facts, policy, r));
     for resource in training {
         if running::is_taken(so_far, resource) || !running::runs(so_far, resource, facts.period) {
             continue;
@@ -144,6 +144,13 @@ fn fleets<'a>(so_far: &Replay<'a>) -> Vec<Vec<&'a Resource>> {
         fleets.entry((of, place)).or_default().push(resource);
     }
     fleets.into_values().collect()
+}
+
+/// Declared as training or fine-tuning, or guessed to be so beyond the policy's doubt; what else is undeclared is refused
+/// by the levers before.
+fn is_training(facts: &Facts, policy: &Policy, resource: &Resource) -> bool {
+    owner::standing(facts, policy, resource)
+        .is_ok_and(|standing| matches!(standing.class, Class::Training | Class::FineTuning))
 }
 
 fn refused(resource: &Resource, why: String) -> Declined {

@@ -198,7 +198,7 @@ pub(super) const WORLDS: &[World] = &[
     ("a deadline", "spot", |f| {
         f.resources[4].owner.deadline = Some("2026-04-20".parse().unwrap());
     }),
-    ("inference", "owner", |f| {
+    ("inference", "class", |f| {
         f.resources[4].owner.class = Class::RealtimeInference;
     }),
     ("never on spot", "owner", |f| {

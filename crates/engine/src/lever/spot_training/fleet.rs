@@ -19,7 +19,7 @@ use lowwater_model::workload::Checkpoint;
 use super::words::every;
 use super::market::{Job, Look, digits};
 use super::{META, target};
-use crate::lever::evidence;
+use crate::lever::{evidence, owner};
 use crate::replay::Replay;
 
 const MONTH_HOURS: f64 = 730.0;
@@ -99,10 +99,17 @@ impl<'a> Fleet<'a> {
         Ok(Finding {
             target: target(&self.members),
             needs: evidence::store_condition(&self.members, self.policy).into_iter().collect(),
-            because: self.because(&look, &change),
+            because: self.because(&look, &change).into_iter().chain(self.guesses()).collect(),
             effort: Effort::Hours,
             change: Change::UseSpot(change),
         })
+    }
+
+    /// The guesses of the members' classes, where nobody declared them.
+    fn guesses(&self) -> impl Iterator<Item = String> {
+        let facts = self.so_far.facts();
+        let standings = self.members.iter().map(|member| owner::standing(facts, self.policy, member));
+        standings.filter_map(|standing| standing.ok()?.guessed)
     }
 
     /// The market on which an hour of the work is expected to cost least.

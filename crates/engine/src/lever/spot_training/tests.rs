@@ -77,6 +77,23 @@ fn the_newest_price_of_a_place_counts() {
 }
 
 #[test]
+fn undeclared_training_goes_to_spot_only_where_the_guess_is_sure() {
+    let job = |clues: &str| {
+        let undeclared = JOB.replace("class = \"training\"", clues);
+        facts(&format!("{undeclared}\nuse = [{{}}]"), MARKET)
+    };
+    // Names and product agree; half load around the clock says nothing of its own for training.
+    let sagemaker = "clues = { service = \"Amazon SageMaker\", usage_types = [\"Train:p4d\"], tags = { purpose = \"pretrain\" } }";
+    let facts = job(sagemaker);
+    let (_, finding) = found(&facts, "");
+    let guesses = finding.because.iter().filter(|line| line.starts_with("class guessed: ")).count();
+    assert_eq!(guesses, 2, "{:?}", finding.because);
+    assert!(verdicts(&facts, "[classes]\nmin_confidence = 1").is_empty());
+    assert!(verdicts(&job("name = \"train-1\""), "").is_empty(), "a name is not enough");
+    assert!(verdicts(&job(&format!("{sagemaker}\nenvironment = \"prod\"")), "").is_empty());
+}
+
+#[test]
 fn what_may_not_be_interrupted_is_refused_with_its_reason() {
     for (job, words) in [
         ("workload = \"llm\"\nclass = \"training\"", "no checkpoints"),
