@@ -38,12 +38,43 @@ pub struct Environment {
     pub term: Option<OsString>,
     /// `COLUMNS`: layout width where the terminal does not say.
     pub columns: Option<OsString>,
+    /// `LOWWATER_PROMETHEUS_TOKEN`, `_USER` and `_PASSWORD`: who asks a Prometheus server.
+    pub prometheus: PrometheusLogin,
     /// Standard output is a terminal.
     pub terminal: bool,
     /// Standard error is a terminal.
     pub error_terminal: bool,
     /// Columns of the terminal.
     pub terminal_width: Option<u16>,
+}
+
+/// Who asks a Prometheus server, as the environment says.
+#[derive(Clone, Default)]
+pub struct PrometheusLogin {
+    /// Bearer token.
+    pub token: Option<String>,
+    /// User of basic authentication.
+    pub user: Option<String>,
+    /// Its password.
+    pub password: Option<String>,
+}
+
+impl PrometheusLogin {
+    fn read() -> Self {
+        let text = |name| std::env::var(name).ok().filter(|text| !text.trim().is_empty());
+        Self {
+            token: text("LOWWATER_PROMETHEUS_TOKEN"),
+            user: text("LOWWATER_PROMETHEUS_USER"),
+            password: text("LOWWATER_PROMETHEUS_PASSWORD"),
+        }
+    }
+}
+
+/// Says nothing: what it holds is secret.
+impl std::fmt::Debug for PrometheusLogin {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("PrometheusLogin(…)")
+    }
 }
 
 impl Environment {
@@ -55,6 +86,7 @@ impl Environment {
             no_color: std::env::var_os("NO_COLOR"),
             term: std::env::var_os("TERM"),
             columns: std::env::var_os("COLUMNS"),
+            prometheus: PrometheusLogin::read(),
             terminal,
             error_terminal: std::io::stderr().is_terminal(),
             terminal_width: terminal.then(|| comfy_table::Table::new().width()).flatten(),
@@ -75,6 +107,8 @@ pub struct Settings {
     pub quiet: bool,
     /// How to show it.
     pub look: Look,
+    /// Who asks a Prometheus server.
+    pub prometheus: PrometheusLogin,
 }
 
 /// What the place where it is shown can take.
@@ -111,6 +145,7 @@ impl Settings {
                 progress: env.error_terminal && !args.quiet && !args.json && !dumb,
                 width: width.clamp(*WIDTHS.start(), *WIDTHS.end()),
             },
+            prometheus: env.prometheus.clone(),
         }
     }
 

@@ -39,7 +39,7 @@ fn formats() -> String {
             Decode::Bill(_) => "bill",
             Decode::Jobs(_) => "runs of jobs",
             Decode::Prices(_) => "prices",
-            Decode::Metrics(_) => "GPU metrics",
+            Decode::Metrics(_) | Decode::Server => "GPU metrics",
         };
         let _ = write!(
             out,

@@ -39,6 +39,12 @@ pub enum StoreError {
     /// The user pressed Ctrl-C. The store is as it was.
     #[error("stopped; nothing was changed")]
     Stopped,
+    /// The user pressed Ctrl-C after a part was committed.
+    #[error("stopped; {kept}")]
+    StoppedAfter {
+        /// What is kept.
+        kept: String,
+    },
 }
 
 /// What to do about an error of the file system, where that is not plain.
@@ -146,7 +152,7 @@ impl StoreError {
         match self {
             Self::Input(_) | Self::Config(_) => 3,
             Self::Refused { .. } | Self::Io { .. } | Self::Query(_) => 4,
-            Self::Stopped => 130,
+            Self::Stopped | Self::StoppedAfter { .. } => 130,
         }
     }
 }

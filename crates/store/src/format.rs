@@ -24,7 +24,7 @@ pub struct Format {
     pub decode: Decode,
 }
 
-/// How a format is read: as charges, as samples of GPU activity, as runs of jobs or as prices.
+/// How a format is read: as charges, as samples of GPU activity, as runs of jobs, as prices, or not from a file.
 #[derive(Clone, Copy)]
 pub enum Decode {
     /// A bill.
@@ -35,6 +35,8 @@ pub enum Decode {
     Jobs(fn(&mut Input, &MetricsOptions, &mut dyn JobSink) -> Result<(), StoreError>),
     /// A price list.
     Prices(fn(&mut Input, &mut dyn PriceSink) -> Result<(), StoreError>),
+    /// GPU metrics that a server is asked for: there is no file.
+    Server,
 }
 
 /// The beginning of a file, decompressed.
@@ -170,7 +172,7 @@ macro_rules! formats {
     };
 }
 
-formats! { focus, dcgm, nvidia_smi, usage_csv, jobs, sacct, skypilot }
+formats! { focus, dcgm, nvidia_smi, usage_csv, jobs, sacct, skypilot, prometheus }
 
 #[cfg(test)]
 pub(crate) mod testing_jobs;

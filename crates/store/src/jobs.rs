@@ -169,6 +169,7 @@ fn unit(source: &str, month: &str, taken: &Taken, transaction: &Transaction) -> 
         inputs: Vec::new(),
         warnings: Vec::new(),
         files: BTreeMap::new(),
+        provider_ids: BTreeMap::new(),
         loaded_at: Timestamp::now(),
     };
     let mut unit = transaction.manifest.jobs.get(&new.key()).cloned().unwrap_or(new);

@@ -1,5 +1,6 @@
 //! Which observed GPU belongs to which billed resource: `hosts.csv`, then names, then the private-DNS form.
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A row of `hosts.csv`: a host name, node name or GPU UUID, and the resource it is.
@@ -10,6 +11,9 @@ pub struct HostRow {
     /// FOCUS ResourceId.
     pub resource_id: String,
 }
+
+/// Ids that the cloud gave to hosts, as the metrics say, by host.
+pub type ProviderIds = BTreeMap<String, BTreeSet<String>>;
 
 /// A billed resource with a GPU.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,8 +89,10 @@ enum Outcome<'a> {
 }
 
 /// Joins. A host that two resources could be is none: a wrong join would stop the wrong machine.
-pub fn join(rows: &[HostRow], billed: &[Billed], observed: &[Observed]) -> Joined {
-    let resources = Resources::new(rows, billed);
+///
+/// A host of a Prometheus server is `CLUSTER/HOST`: it is looked for as it is, then without its cluster.
+pub fn join(rows: &[HostRow], provider_ids: &ProviderIds, billed: &[Billed], observed: &[Observed]) -> Joined {
+    let resources = Resources::new(rows, provider_ids, billed);
     let mut out = Joined::default();
     for gpu in observed {
         match resources.find(gpu) {
@@ -113,6 +119,7 @@ pub fn join(rows: &[HostRow], billed: &[Billed], observed: &[Observed]) -> Joine
 
 struct Resources<'a> {
     by_hosts_csv: Index<'a>,
+    by_provider_id: Index<'a>,
     by_name: Index<'a>,
     /// By the first label of names that are private DNS names.
     by_label: Index<'a>,
@@ -122,9 +129,10 @@ struct Resources<'a> {
 }
 
 impl<'a> Resources<'a> {
-    fn new(rows: &[HostRow], billed: &'a [Billed]) -> Self {
+    fn new(rows: &[HostRow], provider_ids: &ProviderIds, billed: &'a [Billed]) -> Self {
         let mut all = Self {
             by_hosts_csv: Index::new(),
+            by_provider_id: Index::new(),
             by_name: Index::new(),
             by_label: Index::new(),
             by_id: Index::new(),
@@ -146,7 +154,38 @@ impl<'a> Resources<'a> {
         }
         // A row for a resource that is not billed says nothing.
         all.by_hosts_csv.retain(|_, ids| !ids.is_empty());
+        for (host, ids) in provider_ids {
+            let found: BTreeSet<&str> = ids.iter().flat_map(|id| all.of_provider_id(id)).collect();
+            if !found.is_empty() {
+                all.by_provider_id.insert(host.to_lowercase(), found);
+            }
+        }
         all
+    }
+
+    /// Resources that a provider id such as `aws:///us-east-1a/i-0abc` or `gce://project/zone/name` can mean.
+    fn of_provider_id(&self, id: &str) -> BTreeSet<&'a str> {
+        let id = id.to_lowercase();
+        let path = id.split_once("://").map_or(id.as_str(), |(_, path)| path);
+        let in_set = scale_set_part(path);
+        let set = in_set.as_deref().and_then(|part| part.split_once('/')).map(|(set, _)| set);
+        let found = match &in_set {
+            Some(part) => self.by_scale_set.get(part).or_else(|| self.by_scale_set.get(set?)),
+            None => self.by_id.get(last_part(path)),
+        };
+        let said: BTreeSet<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+        let found = found.into_iter().flatten().copied().filter(|resource| is_within(&resource.to_lowercase(), &said));
+        // Of two of one name the one with more of the path: the same project, zone, subscription, group.
+        let mut best: (usize, BTreeSet<&'a str>) = (0, BTreeSet::new());
+        for resource in found {
+            let shared = resource.to_lowercase().split('/').filter(|part| said.contains(part)).count();
+            match shared.cmp(&best.0) {
+                Ordering::Greater => best = (shared, BTreeSet::from([resource])),
+                Ordering::Equal => drop(best.1.insert(resource)),
+                Ordering::Less => {}
+            }
+        }
+        best.1
     }
 
     fn add(&mut self, resource: &'a Billed) {
@@ -170,6 +209,13 @@ impl<'a> Resources<'a> {
 
     fn find(&self, gpu: &Observed) -> Outcome<'a> {
         let host = gpu.host.trim().to_lowercase();
+        match (self.find_as(gpu, &host), host.rsplit_once('/')) {
+            (Outcome::None, Some((_, bare))) => self.find_as(gpu, bare),
+            (outcome, _) => outcome,
+        }
+    }
+
+    fn find_as(&self, gpu: &Observed, host: &str) -> Outcome<'a> {
         // An index such as `0` names no GPU outside its host.
         let is_index = gpu.gpu.bytes().all(|b| b.is_ascii_digit());
         let uuid = if is_index {
@@ -179,20 +225,21 @@ impl<'a> Resources<'a> {
         };
         let (label, is_long) = host
             .split_once('.')
-            .map_or((host.as_str(), false), |(label, _)| (label, true));
+            .map_or((host, false), |(label, _)| (label, true));
         // Only one side may be cut to its first label: `web.prod` is not `web.dev`.
         let cut = if is_long { "" } else { label };
         let (scale_set, instance) = scale_set_node(label).unwrap_or_default();
-        let rules: [(&Index<'a>, &str, &'static str); 10] = [
+        let rules: [(&Index<'a>, &str, &'static str); 11] = [
             (&self.by_hosts_csv, &uuid, "hosts.csv by GPU"),
-            (&self.by_hosts_csv, &host, "hosts.csv"),
+            (&self.by_hosts_csv, host, "hosts.csv"),
             (
                 &self.by_hosts_csv,
                 label,
                 "hosts.csv by the first label of the private DNS name",
             ),
-            (&self.by_name, &host, "ResourceName or Name tag"),
-            (&self.by_id, &host, "ResourceId"),
+            (&self.by_provider_id, host, "provider id of the node"),
+            (&self.by_name, host, "ResourceName or Name tag"),
+            (&self.by_id, host, "ResourceId"),
             (&self.by_name, label, "first label of the private DNS name"),
             (&self.by_label, cut, "first label of the private DNS name"),
             (&self.by_id, label, "ResourceId in the private DNS name"),
@@ -236,6 +283,13 @@ fn scale_set_part(id: &str) -> Option<String> {
     }
 }
 
+/// An id that names its project, zone, subscription or group must name the ones that the provider id has.
+fn is_within(resource: &str, said: &BTreeSet<&str>) -> bool {
+    let parts: Vec<&str> = resource.split('/').collect();
+    let is_place = |part: &str| ["projects", "zones", "subscriptions", "resourcegroups"].contains(&part);
+    parts.windows(2).all(|pair| !is_place(pair[0]) || said.contains(pair[1]))
+}
+
 /// The part of an id after the last slash: `i-0abc` of an ARN, the name of an Azure or GCP resource.
 fn last_part(id: &str) -> &str {
     id.rsplit('/').next().unwrap_or(id)
@@ -276,6 +330,7 @@ mod tests {
         ];
         let joined = join(
             &rows,
+            &ProviderIds::new(),
             &resources,
             &[Observed {
                 host: host.into(),
@@ -337,7 +392,7 @@ mod tests {
                 host: host.into(),
                 gpu: "0".into(),
             };
-            join(&[], billed, &[gpu])
+            join(&[], &ProviderIds::new(), billed, &[gpu])
                 .matched()
                 .first()
                 .map(|m| (m.resource_id.clone(), m.evidence))
@@ -372,7 +427,7 @@ mod tests {
                 host: host.into(),
                 gpu: "GPU-1".into(),
             };
-            join(&[], &resources, &[gpu])
+            join(&[], &ProviderIds::new(), &resources, &[gpu])
                 .matched()
                 .first()
                 .map(|m| m.resource_id.clone())
@@ -407,7 +462,7 @@ mod tests {
             let resources: Vec<Billed> = names.iter().enumerate().map(|(i, (name, tag))| billed(&format!("r/{i}"), Some(name), Some(tag))).collect();
             let rows: Vec<HostRow> = rows.into_iter().map(|(host, i)| HostRow { host, resource_id: format!("r/{i}") }).collect();
             let observed: Vec<Observed> = hosts.into_iter().map(|(host, gpu)| Observed { host, gpu }).collect();
-            let joined = join(&rows, &resources, &observed);
+            let joined = join(&rows, &ProviderIds::new(), &resources, &observed);
             for gpu in &observed {
                 let matches = joined.matched().iter().filter(|m| m.host == gpu.host && m.gpu == gpu.gpu).collect::<Vec<_>>();
                 let unmatched = joined.unmatched.iter().filter(|u| *u == gpu).count();
@@ -430,7 +485,7 @@ mod tests {
             backwards.0.reverse();
             backwards.1.reverse();
             backwards.2.reverse();
-            prop_assert_eq!(join(&backwards.0, &backwards.1, &backwards.2), joined);
+            prop_assert_eq!(join(&backwards.0, &ProviderIds::new(), &backwards.1, &backwards.2), joined);
         }
     }
 }

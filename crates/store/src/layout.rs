@@ -3,7 +3,7 @@
 mod commit;
 mod place;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -143,6 +143,9 @@ pub struct UsageUnit {
     pub warnings: Vec<String>,
     /// Files of each table (`usage` or `jobs`, and `rejects`), relative to the store.
     pub files: BTreeMap<String, Vec<String>>,
+    /// Ids that the cloud gave to hosts, by host, where the metrics say so.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub provider_ids: BTreeMap<String, BTreeSet<String>>,
     /// When it was committed.
     pub loaded_at: Timestamp,
 }

@@ -16,6 +16,7 @@ pub mod load;
 mod metrics;
 pub mod owner;
 pub mod prices;
+pub mod prometheus;
 mod python;
 pub mod report;
 pub mod schema;

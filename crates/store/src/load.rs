@@ -38,6 +38,7 @@ use crate::input::Input;
 use crate::jobs;
 use crate::layout::{Layout, RejectedMoney};
 use crate::prices::{self, PriceFile};
+use crate::prometheus::{self, ServerOptions, ServerReport};
 use crate::usage::{self, MetricsFile};
 
 pub(crate) use limits::RejectLimit;
@@ -76,6 +77,8 @@ pub struct LoadRequest {
     pub tz: Option<String>,
     /// Time of a scrape without timestamps.
     pub at: Option<Timestamp>,
+    /// How to ask servers, where paths are URLs.
+    pub server: ServerOptions,
 }
 
 /// What a load did.
@@ -87,6 +90,8 @@ pub struct LoadReport {
     pub totals: BTreeMap<String, ExactSum>,
     /// Nothing changed: the same files were there already.
     pub unchanged: bool,
+    /// Servers that were asked, in the order in which they were named.
+    pub servers: Vec<ServerReport>,
 }
 
 /// What a load did to one unit.
@@ -124,7 +129,7 @@ pub struct Replaced {
 }
 
 impl UnitReport {
-    fn key(&self) -> (&'static str, String, String, String) {
+    pub(crate) fn key(&self) -> (&'static str, String, String, String) {
         (self.kind, self.source.clone(), self.account.clone(), self.month.clone())
     }
 }
@@ -194,6 +199,9 @@ fn load_within(
     policy: &Policy,
     progress: &dyn Progress,
 ) -> Result<LoadReport, StoreError> {
+    if prometheus::is_asked(request) {
+        return prometheus::load(dir, request, policy, progress);
+    }
     let mut listing = Listing::of(request, progress)?;
     let mut transaction = Layout::open(dir)?.write(progress)?;
     let mut units = known::take(&mut listing, &transaction.manifest, request);
@@ -246,6 +254,7 @@ fn load_within(
         units,
         totals,
         unchanged: !changed,
+        servers: Vec::new(),
     })
 }
 

@@ -197,6 +197,15 @@ impl Store {
         session.register_files("usage", schema::usage(), &self.snapshot.files("usage"))
     }
 
+    /// What the metrics of all months say of their hosts.
+    fn provider_ids(&self) -> join::ProviderIds {
+        let mut all = join::ProviderIds::new();
+        for (host, ids) in self.manifest().usage.values().flat_map(|unit| &unit.provider_ids) {
+            all.entry(host.clone()).or_default().extend(ids.iter().cloned());
+        }
+        all
+    }
+
     /// Matches every observed GPU to a billed resource and registers the outcome as `gpu_resources`.
     fn register_join(&self, session: &Session) -> Result<Joined, StoreError> {
         let resources = session.query(
@@ -212,7 +221,7 @@ impl Store {
                 gpu: r.text_or_empty("x_Gpu").into(),
             })
             .collect();
-        let joined = join::join(&self.config.hosts, &resources, &gpus);
+        let joined = join::join(&self.config.hosts, &self.provider_ids(), &resources, &gpus);
         let matched = joined.matched();
         let columns: Vec<ArrayRef> = vec![
             Arc::new(StringArray::from_iter_values(matched.iter().map(|m| m.host.as_str()))),

@@ -7,6 +7,7 @@ use lowwater_model::money::{ExactSum, Money};
 use lowwater_store::coverage::{Coverage, CoverageDay};
 use lowwater_store::layout::RejectedMoney;
 use lowwater_store::load::{LoadReport, UnitReport};
+use lowwater_store::prometheus::ServerReport;
 use serde::Serialize;
 
 use super::next::Next;
@@ -155,6 +156,9 @@ pub struct Loaded {
     pub unchanged: bool,
     /// Of all money; none where only metrics were loaded.
     pub currency: Option<String>,
+    /// Servers that were asked.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub servers: Vec<ServerReport>,
     /// How much of the bill has activity beside it, over everything that is loaded now.
     pub join: Join,
     #[serde(skip)]
@@ -218,6 +222,7 @@ impl Loaded {
             units: report.units.iter().map(Unit::from).collect(),
             totals: totals(&report.totals, rejects, &rejected),
             unchanged: report.unchanged,
+            servers: report.servers.clone(),
             currency,
             join: coverage.into(),
             next,
@@ -300,6 +305,9 @@ impl Loaded {
                 .map(|u| u.rows)
                 .sum::<u64>()
         };
+        if self.unchanged && !self.servers.is_empty() {
+            return "Nothing changed: what the servers have was loaded before.".to_owned();
+        }
         if self.unchanged {
             return "Nothing changed: the same files were loaded before.".to_owned();
         }
@@ -416,7 +424,32 @@ impl Loaded {
             n if n == self.units.len() => format!("{text} (all {n} units)"),
             n => format!("{text} ({n} of {} units)", self.units.len()),
         };
-        by_text.into_iter().map(words).collect()
+        let servers = self.servers.iter().flat_map(|server| server.warnings.iter().cloned());
+        by_text.into_iter().map(words).chain(servers).collect()
+    }
+
+    fn servers_table(&self) -> Table {
+        let mut table = Table::new([
+            Column::text("server"),
+            Column::text("source"),
+            Column::text("asked from"),
+            Column::text("to"),
+            Column::number("pages"),
+            Column::text("keeps"),
+            Column::text("oldest sample"),
+        ]);
+        for server in &self.servers {
+            table.row([
+                server.url.clone(),
+                server.source.clone(),
+                server.start.to_string(),
+                server.end.to_string(),
+                count(server.pages),
+                server.retention.clone().unwrap_or_else(|| "unknown".to_owned()),
+                server.oldest.map_or_else(|| "unknown".to_owned(), |at| format!("about {at}")),
+            ]);
+        }
+        table
     }
 }
 
@@ -432,6 +465,9 @@ impl View for Loaded {
         let mut screen = Screen::new(self.headline())
             .table(self.units_table())
             .table(self.sums_table());
+        if !self.servers.is_empty() {
+            screen = screen.table(self.servers_table());
+        }
         screen = screen.warnings(self.warnings());
         screen = screen.aside(self.join_screen());
         let rejects = self.units.iter().any(|u| u.rejects > 0);
@@ -539,6 +575,7 @@ mod tests {
                 units,
                 totals,
                 unchanged: false,
+                servers: Vec::new(),
             },
             Some("USD".into()),
             &coverage(0),

@@ -1,12 +1,14 @@
 //! Text exposition of NVIDIA's dcgm-exporter: scraped by hand, from Prometheus `/federate`, or dumped by promtool.
 
 mod place;
+mod points;
 mod series;
 
 use jiff::Timestamp;
 
 use self::place::Metric;
 use self::series::{Found, SeriesCache};
+pub(crate) use self::points::{Point, Points};
 use super::{Decode, Format, Head, MetricsOptions, MetricsSink};
 use crate::error::{InputError, StoreError};
 use crate::input::Input;

@@ -1,3 +1,4 @@
+use std::collections::BTreeMap;
 use std::fs;
 
 use super::*;
@@ -20,6 +21,7 @@ fn unit(month: &str, file: &str) -> UsageUnit {
         inputs: Vec::new(),
         warnings: Vec::new(),
         files: [("usage".to_owned(), vec![file.to_owned()])].into(),
+        provider_ids: BTreeMap::new(),
         loaded_at: Timestamp::UNIX_EPOCH,
     }
 }

@@ -60,6 +60,7 @@ impl Listing {
                 Decode::Metrics(_) => listing.metrics.push(listed),
                 Decode::Jobs(_) => listing.jobs.push(listed),
                 Decode::Prices(_) => listing.prices.push(listed),
+                Decode::Server => return Err(server_is_no_file(&listed)),
             }
         }
         if listing.is_empty() {
@@ -123,6 +124,13 @@ fn is_named_as_data(path: &Path) -> bool {
         .unwrap_or_default()
         .to_lowercase();
     ["csv", "gz", "zst", "parquet", "prom"].contains(&ending.as_str())
+}
+
+fn server_is_no_file(listed: &Listed) -> StoreError {
+    let what = format!("is a file; `--format {}` reads a server", listed.format.name);
+    InputError::new(listed.path.display().to_string(), what)
+        .hint("name the server, such as `lowwater load http://HOST:9090 --format prometheus`; for a file leave --format out")
+        .into()
 }
 
 fn by_name(name: &str) -> Result<&'static Format, StoreError> {

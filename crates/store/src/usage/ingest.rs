@@ -16,8 +16,9 @@ use super::month::{Months, Written};
 use super::names::Names;
 use super::sort::{Sorted, Sorter};
 use crate::error::{InputError, StoreError};
-use crate::format::{Decode, Format, MetricsOptions};
+use crate::format::{Decode, Format, MetricsOptions, MetricsSink};
 use crate::input::Input;
+use crate::join::ProviderIds;
 use crate::layout::{RejectedMoney, Transaction, UsageUnit};
 use crate::load::{Existing, LoadRequest, Progress, UnitReport};
 
@@ -52,13 +53,14 @@ pub fn ingest(
     for (source, files) in sources {
         let mut load = SourceLoad {
             replace: request.existing == Existing::Replace,
-            max_gap_seconds: policy.section("usage").int("max_gap_minutes").clamp(1, 24 * 60) * 60,
+            max_gap_seconds: max_gap_seconds(policy),
             source,
             transaction,
             progress,
             seen: Seen::default(),
             inputs: BTreeSet::new(),
             known: BTreeSet::new(),
+            provider_ids: ProviderIds::new(),
         };
         if let Some((names, sorted)) = load.decode(files, request)? {
             load.seen.refuse_nonsense(&load.source, policy)?;
@@ -70,6 +72,59 @@ pub fn ingest(
         }
     }
     Ok((reports, changed))
+}
+
+/// Samples that come from no file.
+pub(crate) struct Stream<'a> {
+    /// Source.
+    pub source: &'a str,
+    /// Ids that the cloud gave to hosts.
+    pub provider_ids: ProviderIds,
+}
+
+/// What a stream was: an id of its content, as SHA-256 is for a file.
+pub(crate) type ReadStream<'a> = &'a mut dyn FnMut(&mut dyn MetricsSink) -> Result<String, StoreError>;
+
+/// Merges samples into the store within the caller's transaction. The answer has no unit where no sample came, and says
+/// whether anything changed: the same content twice changes nothing.
+pub(crate) fn ingest_stream(
+    stream: Stream<'_>,
+    policy: &Policy,
+    transaction: &mut Transaction,
+    progress: &dyn Progress,
+    read: ReadStream<'_>,
+) -> Result<(Vec<UnitReport>, bool), StoreError> {
+    let mut sorter = Sorter::new(&transaction.scratch()?);
+    let mut load = SourceLoad {
+        replace: false,
+        max_gap_seconds: max_gap_seconds(policy),
+        source: stream.source.to_owned(),
+        transaction,
+        progress,
+        seen: Seen::default(),
+        inputs: BTreeSet::new(),
+        known: BTreeSet::new(),
+        provider_ids: stream.provider_ids,
+    };
+    let id = read(&mut Sink {
+        sorter: &mut sorter,
+        seen: &mut load.seen,
+        progress,
+        tell: &|_| {},
+    })?;
+    load.known.insert(id.clone());
+    let known: Vec<UnitReport> = load.holders().map(report).collect();
+    if !known.is_empty() || load.seen.samples == 0 {
+        return Ok((known, false));
+    }
+    load.inputs.insert(id);
+    let (names, sorted) = sorter.finish();
+    let months = load.merge(&names, sorted)?;
+    Ok((load.enter(months)?, true))
+}
+
+fn max_gap_seconds(policy: &Policy) -> i64 {
+    policy.section("usage").int("max_gap_minutes").clamp(1, 24 * 60) * 60
 }
 
 /// All files of one source in one load.
@@ -84,6 +139,7 @@ struct SourceLoad<'a> {
     inputs: BTreeSet<String>,
     /// Ids of the files that are in the store.
     known: BTreeSet<String>,
+    provider_ids: ProviderIds,
 }
 
 impl SourceLoad<'_> {
@@ -206,6 +262,7 @@ impl SourceLoad<'_> {
             inputs: self.inputs.iter().cloned().collect(),
             warnings: self.seen.warnings.iter().cloned().collect(),
             files: BTreeMap::from([("usage".to_owned(), written.files)]),
+            provider_ids: self.provider_ids.clone(),
             loaded_at: Timestamp::now(),
         };
         let Some(old) = self
@@ -228,6 +285,9 @@ impl SourceLoad<'_> {
         unit.rejects = old.rejects;
         unit.inputs = both(&old.inputs, &unit.inputs);
         unit.warnings = both(&old.warnings, &unit.warnings);
+        for (host, ids) in &old.provider_ids {
+            unit.provider_ids.entry(host.clone()).or_default().extend(ids.iter().cloned());
+        }
         if let Some(rejects) = old.files.get("rejects") {
             unit.files.insert("rejects".into(), rejects.clone());
         }

@@ -1,0 +1,313 @@
+//! Questions to one server: its login, bounded answers, patience, and errors that say what to do.
+
+use std::io::Read;
+use std::time::Duration;
+
+use ureq::Agent;
+use ureq::http::Response;
+use ureq::tls::{RootCerts, TlsConfig};
+
+use super::url::ServerUrl;
+use super::{Login, ServerOptions};
+use crate::error::{InputError, StoreError};
+use crate::load::Progress;
+
+/// How much is asked for at once, and how long.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    /// Bytes of an answer.
+    pub answer_bytes: usize,
+    /// Points of a series in an answer; Prometheus refuses more than 11,000.
+    pub points: i64,
+    /// Times that the same question is asked.
+    pub tries: u32,
+    /// Pause after the first failure; each further one is twice as long.
+    pub pause: Duration,
+    /// Longest time for one answer: what Prometheus gives a query by default.
+    pub timeout: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            answer_bytes: 32 << 20,
+            points: 11_000,
+            tries: 5,
+            pause: Duration::from_millis(500),
+            timeout: Duration::from_secs(120),
+        }
+    }
+}
+
+/// Why there is no answer.
+#[derive(Debug)]
+pub(super) enum Failure {
+    /// It was too much at once: less may do.
+    TooMuch(StoreError),
+    /// It is busy: less, a little later, may do.
+    Busy(StoreError),
+    /// It may be better in a moment.
+    Passing(StoreError),
+    /// The server does not have what was asked for.
+    Absent(StoreError),
+    /// It is of no use to ask again.
+    Final(StoreError),
+}
+
+impl Failure {
+    pub(super) fn into_error(self) -> StoreError {
+        match self {
+            Self::TooMuch(e) | Self::Busy(e) | Self::Passing(e) | Self::Absent(e) | Self::Final(e) => e,
+        }
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        Self::Final(error)
+    }
+}
+
+/// One server.
+pub(super) struct Client {
+    agent: Agent,
+    pub(super) url: ServerUrl,
+    headers: Vec<(&'static str, String)>,
+    pub(super) limits: Limits,
+}
+
+impl Client {
+    pub(super) fn new(url: ServerUrl, options: &ServerOptions, limits: Limits) -> Self {
+        // The machine's certificates: a server inside a company mostly has one that only that company signs.
+        let tls = TlsConfig::builder().root_certs(RootCerts::PlatformVerifier).build();
+        let agent = Agent::config_builder()
+            .http_status_as_error(false)
+            // A redirect would carry the tenant, or lose the login: the user names the right server.
+            .max_redirects(0)
+            .max_redirects_will_error(false)
+            // By default the environment would be read.
+            .proxy(None)
+            .tls_config(tls)
+            .timeout_connect(Some(Duration::from_secs(10).min(limits.timeout)))
+            .timeout_global(Some(limits.timeout))
+            .user_agent(concat!("lowwater/", env!("CARGO_PKG_VERSION")))
+            .build()
+            .new_agent();
+        let login = match &options.login {
+            Login::None => None,
+            Login::Bearer(token) => Some(format!("Bearer {}", token.reveal())),
+            Login::Basic { user, password } => {
+                let pair = format!("{user}:{}", password.reveal());
+                Some(format!("Basic {}", base64(pair.as_bytes())))
+            }
+        };
+        let login = login.map(|login| ("Authorization", login));
+        let tenant = options.tenant.clone().map(|tenant| ("X-Scope-OrgID", tenant));
+        Self {
+            agent,
+            url,
+            headers: login.into_iter().chain(tenant).collect(),
+            limits,
+        }
+    }
+
+    /// The body of an answer, asked for again while the failure may pass.
+    pub(super) fn ask<T>(
+        &self,
+        path: &str,
+        query: &[(&str, String)],
+        progress: &dyn Progress,
+        read: impl Fn(&Self, &[u8]) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let mut pause = self.limits.pause;
+        for tries_left in (0..self.limits.tries.max(1)).rev() {
+            if progress.stop() {
+                return Err(StoreError::Stopped.into());
+            }
+            match self.once(path, query, progress).and_then(|body| read(self, &body)) {
+                Err(Failure::Passing(_) | Failure::Busy(_)) if tries_left > 0 => wait(pause, progress)?,
+                other => return other,
+            }
+            pause *= 2;
+        }
+        Err(Failure::Final(self.error("gives no answer").into()))
+    }
+
+    /// The body of an answer, asked for once.
+    pub(super) fn once(&self, path: &str, query: &[(&str, String)], progress: &dyn Progress) -> Result<Vec<u8>, Failure> {
+        let mut request = self.agent.get(format!("{}{path}", self.url.base()));
+        for (name, value) in &self.headers {
+            request = request.header(*name, value);
+        }
+        let pairs = query.iter().map(|(name, value)| (*name, value.as_str()));
+        let mut response = request.query_pairs(pairs).call().map_err(|e| self.transport(&e))?;
+        let body = self.body(&mut response, progress)?;
+        let status = response.status().as_u16();
+        if status == 200 {
+            return Ok(body);
+        }
+        let location = response.headers().get("location").and_then(|l| l.to_str().ok());
+        Err(self.refused(status, &body, location))
+    }
+
+    /// Reads in pieces, so that neither a long answer nor a slow one holds the program.
+    fn body(&self, response: &mut Response<ureq::Body>, progress: &dyn Progress) -> Result<Vec<u8>, Failure> {
+        let mut reader = response.body_mut().as_reader();
+        let mut body = Vec::new();
+        let mut piece = vec![0; 64 * 1024];
+        loop {
+            if progress.stop() {
+                return Err(StoreError::Stopped.into());
+            }
+            let read = reader.read(&mut piece).map_err(|e| self.transport(&e.into()))?;
+            if read == 0 {
+                return Ok(body);
+            }
+            if body.len() + read > self.limits.answer_bytes {
+                let what = format!("answers with more than {} bytes at once", self.limits.answer_bytes);
+                let error = self.error(what).hint("ask for fewer points: a longer --step, or one server for each cluster");
+                return Err(Failure::TooMuch(error.into()));
+            }
+            body.extend_from_slice(&piece[..read]);
+        }
+    }
+
+    /// A failure before or in the middle of an answer.
+    fn transport(&self, error: &ureq::Error) -> Failure {
+        let from = |what: String, hint: &str| StoreError::from(self.error(what).hint(hint));
+        match error {
+            ureq::Error::Timeout(_) => Failure::Busy(from(
+                format!("gives no answer within {} s", self.limits.timeout.as_secs()),
+                "is the server busy, or a firewall between? a longer --step asks for less",
+            )),
+            ureq::Error::Io(e) if e.kind() == std::io::ErrorKind::ConnectionRefused => Failure::Final(from(
+                "refuses the connection".into(),
+                "does Prometheus run there, on that port? in Kubernetes: `kubectl port-forward svc/prometheus 9090`",
+            )),
+            ureq::Error::HostNotFound => Failure::Final(from(
+                "is not a host that can be found".into(),
+                "is the name right, and can this machine resolve it?",
+            )),
+            ureq::Error::Rustls(e) => Failure::Final(from(format!("TLS: {e}"), TLS_HINT)),
+            ureq::Error::Tls(e) => Failure::Final(from(format!("TLS: {e}"), TLS_HINT)),
+            ureq::Error::Io(e) if e.kind() == std::io::ErrorKind::InvalidData => {
+                Failure::Final(from(format!("TLS: {e}"), TLS_HINT))
+            }
+            ureq::Error::Http(_) => Failure::Final(from(
+                "the login or the tenant holds a character that no header can".into(),
+                "does the token file hold more than the token?",
+            )),
+            ureq::Error::Protocol(e) => Failure::Final(from(
+                format!("does not speak HTTP: {e}"),
+                "is it https instead of http, or another port?",
+            )),
+            other => Failure::Passing(from(
+                format!("broke off: {other}"),
+                "try again; what was committed is kept and not fetched twice",
+            )),
+        }
+    }
+
+    /// An answer that is none.
+    fn refused(&self, status: u16, body: &[u8], location: Option<&str>) -> Failure {
+        let says = said(body);
+        let from = |what: String, hint: &str| StoreError::from(self.error(what).hint(hint));
+        match status {
+            401 => Failure::Final(from(format!("wants another login (401{says})"), LOGIN_HINT)),
+            403 => Failure::Absent(from(format!("does not let this login ask (403{says})"), LOGIN_HINT)),
+            404 | 405 | 501 => Failure::Absent(from(
+                format!("has no Prometheus API there ({status}{says})"),
+                "name the address under which `/api/v1/query` answers, such as http://HOST:9090 or https://HOST/prometheus",
+            )),
+            422 => Failure::TooMuch(from(format!("can't answer that much ({status}{says})"), SMALLER_HINT)),
+            400 if says.contains("maximum resolution") => {
+                Failure::TooMuch(from(format!("can't answer that much ({status}{says})"), SMALLER_HINT))
+            }
+            503 | 504 => Failure::Busy(from(format!("is too busy ({status}{says})"), SMALLER_HINT)),
+            429 | 500 | 502 => Failure::Passing(from(
+                format!("fails ({status}{says})"),
+                "look into the server's log; what was committed is kept and not fetched twice",
+            )),
+            300..400 => {
+                let to = location.and_then(|l| l.split(['?', '#']).next()).filter(|l| !l.contains('@'));
+                let to = to.map(|to| format!(" to {}", shown(to))).unwrap_or_default();
+                Failure::Final(from(format!("sends elsewhere{to} ({status})"), "name that server itself"))
+            }
+            _ => Failure::Final(from(
+                format!("does not answer ({status}{says})"),
+                "is it a Prometheus of version 2 or newer?",
+            )),
+        }
+    }
+
+    /// An error about this server.
+    pub(super) fn error(&self, what: impl Into<String>) -> InputError {
+        InputError::new(self.url.base(), what)
+    }
+}
+
+const TLS_HINT: &str = "install the certificate of your company's authority on this machine; a server without TLS is http://";
+const LOGIN_HINT: &str = "give it in LOWWATER_PROMETHEUS_TOKEN or --token-file, or in LOWWATER_PROMETHEUS_USER and \
+LOWWATER_PROMETHEUS_PASSWORD; Mimir wants --tenant too";
+const SMALLER_HINT: &str = "try again later, or with a longer --step; what was committed is kept and not fetched twice";
+
+/// What a server says of a failure, short: the error in its JSON, else nothing.
+fn said(body: &[u8]) -> String {
+    let json: serde_json::Value = serde_json::from_slice(body).unwrap_or_default();
+    json["error"].as_str().map(|text| format!(": {}", shown(text))).unwrap_or_default()
+}
+
+/// Text of a server for a message: short, and without anything that moves a cursor.
+pub(super) fn shown(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control()).take(200).collect()
+}
+
+/// Sleeps, and wakes for Ctrl-C.
+pub(super) fn wait(pause: Duration, progress: &dyn Progress) -> Result<(), Failure> {
+    let slice = Duration::from_millis(50);
+    let mut left = pause;
+    while !left.is_zero() {
+        if progress.stop() {
+            return Err(StoreError::Stopped.into());
+        }
+        let nap = left.min(slice);
+        std::thread::sleep(nap);
+        left -= nap;
+    }
+    Ok(())
+}
+
+/// As basic authentication wants it.
+fn base64(bytes: &[u8]) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut out = String::new();
+    for three in bytes.chunks(3) {
+        let byte = |at: usize| u32::from(three.get(at).copied().unwrap_or(0));
+        let number = byte(0) << 16 | byte(1) << 8 | byte(2);
+        for at in 0..4 {
+            let letter = LETTERS[(number >> (18 - 6 * at) & 63) as usize];
+            out.push(if at <= three.len() { letter as char } else { '=' });
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base64_as_in_its_standard() {
+        let cases = ["", "f", "fo", "foo", "foob", "fooba", "foobar"];
+        let want = ["", "Zg==", "Zm8=", "Zm9v", "Zm9vYg==", "Zm9vYmE=", "Zm9vYmFy"];
+        assert_eq!(cases.map(|c| base64(c.as_bytes())), want);
+        assert_eq!(base64(&[0xfb, 0xff]), "+/8=");
+    }
+
+    #[test]
+    fn what_servers_say_moves_no_cursor() {
+        assert_eq!(said(b"{\"error\":\"a\\u001b[2Jb\"}"), ": a[2Jb");
+        assert_eq!(said(b"<html>"), "");
+        assert_eq!(shown(&"x".repeat(1000)).len(), 200);
+    }
+}
