@@ -1,6 +1,7 @@
-//! Counts test cases that could not run because the shared data is absent.
+//! Counts test cases that could not run because the shared data or a program is absent.
 //!
-//! The convention: such a test prints one line `skipped: WHAT (no shared data)` to standard error and returns;
+//! The convention: such a test prints one line `skipped: WHAT (no shared data)` or `skipped: WHAT (no PROGRAM)` to
+//! standard error and returns;
 //! where `CI` is set it panics instead. The runner keeps the output of passing tests, and this file counts.
 
 /// The reasons, one for each skipped case, in order of appearance.
@@ -18,7 +19,7 @@ pub fn verdict(reasons: &[&str], in_ci: bool) -> Result<String, String> {
     }
     let list: Vec<String> = reasons.iter().map(|r| format!("  skipped: {r}")).collect();
     let text = format!(
-        "{} cases were skipped for want of shared data:\n{}\nhint: set LOWWATER_SHARED to the folder that holds `data`",
+        "{} cases were skipped:\n{}\nhint: set LOWWATER_SHARED to the folder that holds `data`; install the programs that are named",
         reasons.len(),
         list.join("\n")
     );
@@ -42,6 +43,10 @@ mod tests {
     fn a_skip_is_an_error_in_ci_only() {
         assert_eq!(verdict(&[], true).unwrap(), "no case was skipped");
         assert!(verdict(&["a"], false).unwrap().starts_with("1 cases were skipped"));
-        assert!(verdict(&["a"], true).is_err());
+        let error = verdict(&["prometheus (no prometheus)"], true).unwrap_err();
+        assert!(
+            error.contains("prometheus (no prometheus)") && error.contains("install the programs"),
+            "{error}"
+        );
     }
 }

@@ -168,17 +168,28 @@ impl<'a> Resources<'a> {
         let id = id.to_lowercase();
         let path = id.split_once("://").map_or(id.as_str(), |(_, path)| path);
         let in_set = scale_set_part(path);
-        let set = in_set.as_deref().and_then(|part| part.split_once('/')).map(|(set, _)| set);
+        let set = in_set
+            .as_deref()
+            .and_then(|part| part.split_once('/'))
+            .map(|(set, _)| set);
         let found = match &in_set {
             Some(part) => self.by_scale_set.get(part).or_else(|| self.by_scale_set.get(set?)),
             None => self.by_id.get(last_part(path)),
         };
         let said: BTreeSet<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
-        let found = found.into_iter().flatten().copied().filter(|resource| is_within(&resource.to_lowercase(), &said));
+        let found = found
+            .into_iter()
+            .flatten()
+            .copied()
+            .filter(|resource| is_within(&resource.to_lowercase(), &said));
         // Of two of one name the one with more of the path: the same project, zone, subscription, group.
         let mut best: (usize, BTreeSet<&'a str>) = (0, BTreeSet::new());
         for resource in found {
-            let shared = resource.to_lowercase().split('/').filter(|part| said.contains(part)).count();
+            let shared = resource
+                .to_lowercase()
+                .split('/')
+                .filter(|part| said.contains(part))
+                .count();
             match shared.cmp(&best.0) {
                 Ordering::Greater => best = (shared, BTreeSet::from([resource])),
                 Ordering::Equal => drop(best.1.insert(resource)),
@@ -208,14 +219,9 @@ impl<'a> Resources<'a> {
     }
 
     fn find(&self, gpu: &Observed) -> Outcome<'a> {
-        let host = gpu.host.trim().to_lowercase();
-        match (self.find_as(gpu, &host), host.rsplit_once('/')) {
-            (Outcome::None, Some((_, bare))) => self.find_as(gpu, bare),
-            (outcome, _) => outcome,
-        }
-    }
-
-    fn find_as(&self, gpu: &Observed, host: &str) -> Outcome<'a> {
+        let full = gpu.host.trim().to_lowercase();
+        // Without its cluster.
+        let host = full.rsplit_once('/').map_or(full.as_str(), |(_, host)| host);
         // An index such as `0` names no GPU outside its host.
         let is_index = gpu.gpu.bytes().all(|b| b.is_ascii_digit());
         let uuid = if is_index {
@@ -223,21 +229,21 @@ impl<'a> Resources<'a> {
         } else {
             gpu.gpu.trim().to_lowercase()
         };
-        let (label, is_long) = host
-            .split_once('.')
-            .map_or((host, false), |(label, _)| (label, true));
+        let (label, is_long) = host.split_once('.').map_or((host, false), |(label, _)| (label, true));
         // Only one side may be cut to its first label: `web.prod` is not `web.dev`.
         let cut = if is_long { "" } else { label };
         let (scale_set, instance) = scale_set_node(label).unwrap_or_default();
-        let rules: [(&Index<'a>, &str, &'static str); 11] = [
+        let rules: [(&Index<'a>, &str, &'static str); 13] = [
             (&self.by_hosts_csv, &uuid, "hosts.csv by GPU"),
+            (&self.by_hosts_csv, &full, "hosts.csv"),
             (&self.by_hosts_csv, host, "hosts.csv"),
             (
                 &self.by_hosts_csv,
                 label,
                 "hosts.csv by the first label of the private DNS name",
             ),
-            (&self.by_provider_id, host, "provider id of the node"),
+            (&self.by_provider_id, &full, "provider id of the node"),
+            (&self.by_name, &full, "ResourceName or Name tag"),
             (&self.by_name, host, "ResourceName or Name tag"),
             (&self.by_id, host, "ResourceId"),
             (&self.by_name, label, "first label of the private DNS name"),
@@ -287,7 +293,9 @@ fn scale_set_part(id: &str) -> Option<String> {
 fn is_within(resource: &str, said: &BTreeSet<&str>) -> bool {
     let parts: Vec<&str> = resource.split('/').collect();
     let is_place = |part: &str| ["projects", "zones", "subscriptions", "resourcegroups"].contains(&part);
-    parts.windows(2).all(|pair| !is_place(pair[0]) || said.contains(pair[1]))
+    parts
+        .windows(2)
+        .all(|pair| !is_place(pair[0]) || said.contains(pair[1]))
 }
 
 /// The part of an id after the last slash: `i-0abc` of an ARN, the name of an Azure or GCP resource.
@@ -449,6 +457,104 @@ mod tests {
             find(&[("gpu-1", "I-0DEF")], "elsewhere", "GPU-1").map(|r| r.0),
             Ok("i-0def".into())
         );
+    }
+
+    fn by_provider_id(
+        resources: &[&str],
+        rows: &[(&str, &str)],
+        ids: &[&str],
+    ) -> Result<(String, &'static str), usize> {
+        let resources: Vec<Billed> = resources.iter().map(|id| billed(id, None, None)).collect();
+        let row = |(host, id): &(&str, &str)| HostRow {
+            host: (*host).into(),
+            resource_id: (*id).into(),
+        };
+        let rows: Vec<HostRow> = rows.iter().map(row).collect();
+        let ids = ids.iter().map(|id| (*id).to_owned()).collect();
+        let gpu = Observed {
+            host: "eu/node-1".into(),
+            gpu: "GPU-1".into(),
+        };
+        let joined = join(
+            &rows,
+            &ProviderIds::from([("eu/Node-1".into(), ids)]),
+            &resources,
+            &[gpu],
+        );
+        match joined.matched() {
+            [one] => Ok((one.resource_id.clone(), one.evidence)),
+            _ => Err(joined.ambiguous.values().map(Vec::len).sum()),
+        }
+    }
+
+    #[test]
+    fn provider_ids_of_each_cloud() {
+        let gcp = |project: &str, zone: &str| {
+            format!("//compute.googleapis.com/projects/{project}/zones/{zone}/instances/gke-1")
+        };
+        let set =
+            "/subscriptions/S1/resourceGroups/mc_g/providers/Microsoft.Compute/virtualMachineScaleSets/aks-gpu-vmss";
+        let other = set.replace("S1", "S2");
+        let (in_set, in_other) = (format!("{set}/virtualMachines/3"), format!("{other}/virtualMachines/3"));
+        let (here, there, away) = (gcp("p", "z1"), gcp("p", "z2"), gcp("q", "z1"));
+        let arn = "arn:aws:ec2:us-east-1:1:instance/i-0abc";
+        let cases: [(&str, &[&str], Result<&str, usize>); 9] = [
+            ("aws:///us-east-1a/i-0abc", &[arn, "i-0def"], Ok(arn)),
+            ("aws:///us-east-1a/i-0abc", &["i-0ABC"], Ok("i-0ABC")),
+            ("aws:///us-east-1a/i-0abc", &["i-0def"], Err(0)),
+            ("gce://p/z1/gke-1", &[&here, &there, &away], Ok(&here)),
+            ("gce://p/z1/gke-1", &[&there, &away], Err(0)),
+            ("gce://p/z1/gke-1", &["gke-1"], Ok("gke-1")),
+            (&format!("azure://{in_set}"), &[&in_set, &in_other], Ok(&in_set)),
+            (&format!("azure://{}", in_set.to_lowercase()), &[set, &other], Ok(set)),
+            (&format!("azure://{in_set}"), &[&other], Err(0)),
+        ];
+        for (id, resources, want) in cases {
+            let got = by_provider_id(resources, &[], &[id]);
+            assert_eq!(
+                got,
+                want.map(|id| (id.to_owned(), "provider id of the node")),
+                "{id} {resources:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn hosts_csv_goes_before_provider_ids_and_two_ids_are_no_match() {
+        let resources = ["i-0abc", "i-0def"];
+        let ids = ["aws:///z/i-0abc"];
+        let id = |rows: &[(&str, &str)], ids: &[&str]| by_provider_id(&resources, rows, ids).map(|(id, _)| id);
+        assert_eq!(id(&[], &ids), Ok("i-0abc".into()));
+        assert_eq!(id(&[("eu/node-1", "i-0def")], &ids), Ok("i-0def".into()));
+        assert_eq!(
+            id(&[("node-1", "i-0def")], &ids),
+            Ok("i-0def".into()),
+            "a row without the cluster too"
+        );
+        assert_eq!(id(&[("eu/node-1", "i-gone")], &ids), Ok("i-0abc".into()));
+        assert_eq!(
+            id(&[], &["aws:///z/i-0abc", "aws:///z/i-0def"]),
+            Err(2),
+            "a name that two machines had"
+        );
+    }
+
+    #[test]
+    fn a_host_of_a_cluster_is_found_without_its_cluster_too() {
+        assert_eq!(
+            find(&[], "eu/train-1", "0"),
+            Ok(("i-0def".into(), "ResourceName or Name tag"))
+        );
+        assert_eq!(
+            find(&[("train-1", "i-0abc")], "eu/TRAIN-1", "0").map(|r| r.1),
+            Ok("hosts.csv")
+        );
+        assert_eq!(
+            find(&[("us/train-1", "i-0abc")], "eu/train-1", "0").map(|r| r.0),
+            Ok("i-0def".into())
+        );
+        assert_eq!(find(&[], "eu/twin", "0"), Err(0));
+        assert_eq!(find(&[], "eu/", "0"), Err(1));
     }
 
     proptest! {

@@ -212,7 +212,10 @@ impl Run<'_> {
 }
 
 fn stopped(span: &Span) -> StoreError {
-    let kept = format!("what was before {} is kept, and the next load goes on from there", span.start);
+    let kept = format!(
+        "what was before {} is kept, and the next load goes on from there",
+        span.start
+    );
     StoreError::StoppedAfter { kept }
 }
 
@@ -226,27 +229,44 @@ fn last_stored(manifest: &Manifest, source: &str) -> Option<i64> {
 fn check(request: &LoadRequest) -> Result<(), StoreError> {
     let refuse = |what: &str, hint: &str| Err(InputError::new("lowwater load", what).hint(hint).into());
     if request.format.as_deref().is_some_and(|format| format != "prometheus") {
-        return refuse("only Prometheus is read from a server", "leave --format out, or write --format prometheus");
+        return refuse(
+            "only Prometheus is read from a server",
+            "leave --format out, or write --format prometheus",
+        );
     }
     if !request.paths.iter().all(|path| url::is_url(path)) {
-        return refuse("servers and files can't be in one load", "load them one after the other");
+        return refuse(
+            "servers and files can't be in one load",
+            "load them one after the other",
+        );
     }
     if request.source.is_some() {
-        return refuse("a server's source is its cluster", "name the cluster instead: --cluster NAME");
+        return refuse(
+            "a server's source is its cluster",
+            "name the cluster instead: --cluster NAME",
+        );
     }
     if request.existing != Existing::Guarded {
         let hint = "leave --replace and --append out; --start TIME fetches hours again that are there";
         return refuse("hours from a server are merged into what is there", hint);
     }
     if request.provider.is_some() || request.tz.is_some() || request.at.is_some() {
-        return refuse("--provider, --tz and --at are for files", "a server knows its times; leave them out");
+        return refuse(
+            "--provider, --tz and --at are for files",
+            "a server knows its times; leave them out",
+        );
     }
     let step = request.server.step_seconds.unwrap_or(DEFAULT_STEP_SECONDS);
     if !(1..=3600).contains(&step) {
-        return refuse("--step is not between 1 and 3600 seconds", "60 is a good step; an hour needs several points");
+        return refuse(
+            "--step is not between 1 and 3600 seconds",
+            "60 is a good step; an hour needs several points",
+        );
     }
     match (request.server.start, request.server.end) {
-        (Some(start), Some(end)) if start >= end => refuse("--start is not before --end", "name the earlier time first"),
+        (Some(start), Some(end)) if start >= end => {
+            refuse("--start is not before --end", "name the earlier time first")
+        }
         _ => Ok(()),
     }
 }

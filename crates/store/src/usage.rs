@@ -52,7 +52,10 @@ pub(crate) mod tests {
     /// Every row of a data directory.
     pub(crate) fn stored_hours(directory: &Path) -> Vec<StoredHour> {
         let snapshot = Layout::open(directory).unwrap().snapshot().unwrap();
-        table::tests::read(snapshot.files("usage")).into_iter().map(StoredHour).collect()
+        table::tests::read(snapshot.files("usage"))
+            .into_iter()
+            .map(StoredHour)
+            .collect()
     }
 
     /// A sample of which only the place and the second are known.

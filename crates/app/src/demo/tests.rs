@@ -10,7 +10,7 @@ use lowwater_store::config::Config;
 use lowwater_store::error::StoreError;
 use lowwater_store::format::{BillSink, Decode, FORMATS, Format, MetricsOptions, MetricsSink, Sample};
 use lowwater_store::input::Input;
-use lowwater_store::join::{Billed, Observed, join};
+use lowwater_store::join::{Billed, Observed, ProviderIds, join};
 use lowwater_store::load::Reject;
 
 use super::machine::State;
@@ -213,7 +213,7 @@ fn measured_gpus_find_their_machines_and_one_does_not() {
             })
         })
         .collect();
-    let joined = join(&config().hosts, &billed, &observed);
+    let joined = join(&config().hosts, &ProviderIds::new(), &billed, &observed);
     assert!(joined.ambiguous.is_empty(), "{:?}", joined.ambiguous);
     let unmatched: Vec<&str> = joined.unmatched.iter().map(|o| o.host.as_str()).collect();
     assert_eq!(unmatched, ["lab-workstation-1"]);

@@ -446,7 +446,9 @@ impl Loaded {
                 server.end.to_string(),
                 count(server.pages),
                 server.retention.clone().unwrap_or_else(|| "unknown".to_owned()),
-                server.oldest.map_or_else(|| "unknown".to_owned(), |at| format!("about {at}")),
+                server
+                    .oldest
+                    .map_or_else(|| "unknown".to_owned(), |at| format!("about {at}")),
             ]);
         }
         table
@@ -695,6 +697,44 @@ mod tests {
             text(unknown),
             "Loaded 3 rows of bills with an unknown amount billed; no row was rejected."
         );
+    }
+
+    #[test]
+    fn says_what_servers_were_asked_and_how_long_they_keep_samples() {
+        let mut view = loaded(Vec::new());
+        assert!(
+            serde_json::to_value(&view).unwrap().get("servers").is_none(),
+            "files have no servers"
+        );
+        view.unchanged = true;
+        let at = |text: &str| text.parse::<jiff::Timestamp>().unwrap();
+        view.servers = vec![ServerReport {
+            url: "http://prometheus:9090".into(),
+            source: "prometheus/eu-1".into(),
+            retention: Some("15d".into()),
+            oldest: Some(at("2026-10-01T05:00:00Z")),
+            start: at("2026-09-01T00:00:00Z"),
+            end: at("2026-10-02T00:00:00Z"),
+            pages: 32,
+            warnings: vec!["the start is before the oldest sample".into()],
+        }];
+        let text = view.screen().render(200, Paint::new(false));
+        for part in [
+            "what the servers have was loaded before",
+            "prometheus/eu-1",
+            "15d",
+            "about 2026-10-01T05:00:00Z",
+            "32",
+        ] {
+            assert!(text.contains(part), "{part}\n{text}");
+        }
+        assert!(
+            text.contains("warning: the start is before the oldest sample"),
+            "{text}"
+        );
+        assert_eq!(serde_json::to_value(&view).unwrap()["servers"][0]["retention"], "15d");
+        view.servers[0].retention = None;
+        assert!(view.screen().render(200, Paint::new(false)).contains("unknown"));
     }
 
     #[test]

@@ -73,9 +73,13 @@ pub(super) struct Configured {
 /// The data of an answer, and what the server warns of, such as a store that did not answer.
 pub(super) fn read<T: DeserializeOwned>(client: &Client, body: &[u8]) -> Result<(T, Vec<String>), Failure> {
     let envelope: Envelope<T> = serde_json::from_slice(body).map_err(|e| {
-        if e.is_eof() && body.first() == Some(&b'{') {
+        if e.is_eof() && body.first().is_none_or(|first| *first == b'{') {
             let error = client.error("broke off in the middle of its answer");
-            return Failure::Passing(error.hint("try again; is there a proxy between that cuts long answers?").into());
+            return Failure::Passing(
+                error
+                    .hint("try again; is there a proxy between that cuts long answers?")
+                    .into(),
+            );
         }
         let error = client.error(format!("answers with something else than Prometheus does: {e}"));
         Failure::Final(error.hint("is there a login page or a proxy in front of it?").into())
@@ -91,9 +95,12 @@ pub(super) fn read<T: DeserializeOwned>(client: &Client, body: &[u8]) -> Result<
 
 /// The external label `cluster` of a configuration as Prometheus writes it: two spaces for each level.
 pub(super) fn cluster_label(yaml: &str) -> Option<String> {
-    let mut lines = yaml.lines().skip_while(|line| line.trim_end() != "  external_labels:").skip(1);
-    let labels = lines.by_ref().take_while(|line| line.starts_with("    "));
-    let value = labels.filter_map(|line| line.trim().strip_prefix("cluster:")).next()?;
+    let mut lines = yaml
+        .lines()
+        .skip_while(|line| line.trim_end() != "  external_labels:")
+        .skip(1);
+    let mut labels = lines.by_ref().take_while(|line| line.starts_with("    "));
+    let value = labels.find_map(|line| line.trim().strip_prefix("cluster:"))?;
     let value = value.trim().trim_matches(['"', '\'']);
     (!value.is_empty()).then(|| value.to_owned())
 }
@@ -122,7 +129,11 @@ pub(super) fn retention_seconds(text: &str) -> Option<i64> {
         if c.is_ascii_digit() && !unit.is_empty() {
             flush(&mut number, &mut unit)?;
         }
-        if c.is_ascii_digit() { number.push(c) } else { unit.push(c) }
+        if c.is_ascii_digit() {
+            number.push(c);
+        } else {
+            unit.push(c);
+        }
     }
     flush(&mut number, &mut unit)?;
     (total > 0).then_some(total)

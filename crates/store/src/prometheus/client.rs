@@ -34,7 +34,7 @@ impl Default for Limits {
             points: 11_000,
             tries: 5,
             pause: Duration::from_millis(500),
-            timeout: Duration::from_secs(120),
+            timeout: Duration::from_mins(2),
         }
     }
 }
@@ -134,7 +134,12 @@ impl Client {
     }
 
     /// The body of an answer, asked for once.
-    pub(super) fn once(&self, path: &str, query: &[(&str, String)], progress: &dyn Progress) -> Result<Vec<u8>, Failure> {
+    pub(super) fn once(
+        &self,
+        path: &str,
+        query: &[(&str, String)],
+        progress: &dyn Progress,
+    ) -> Result<Vec<u8>, Failure> {
         let mut request = self.agent.get(format!("{}{path}", self.url.base()));
         for (name, value) in &self.headers {
             request = request.header(*name, value);
@@ -165,7 +170,9 @@ impl Client {
             }
             if body.len() + read > self.limits.answer_bytes {
                 let what = format!("answers with more than {} bytes at once", self.limits.answer_bytes);
-                let error = self.error(what).hint("ask for fewer points: a longer --step, or one server for each cluster");
+                let error = self
+                    .error(what)
+                    .hint("ask for fewer points: a longer --step, or one server for each cluster");
                 return Err(Failure::TooMuch(error.into()));
             }
             body.extend_from_slice(&piece[..read]);
@@ -201,10 +208,8 @@ impl Client {
                 format!("does not speak HTTP: {e}"),
                 "is it https instead of http, or another port?",
             )),
-            other => Failure::Passing(from(
-                format!("broke off: {other}"),
-                "try again; what was committed is kept and not fetched twice",
-            )),
+            other if self.url.has_tls() => Failure::Passing(from(format!("broke off: {other}"), BROKE_TLS_HINT)),
+            other => Failure::Passing(from(format!("broke off: {other}"), BROKE_HINT)),
         }
     }
 
@@ -229,9 +234,14 @@ impl Client {
                 "look into the server's log; what was committed is kept and not fetched twice",
             )),
             300..400 => {
-                let to = location.and_then(|l| l.split(['?', '#']).next()).filter(|l| !l.contains('@'));
+                let to = location
+                    .and_then(|l| l.split(['?', '#']).next())
+                    .filter(|l| !l.contains('@'));
                 let to = to.map(|to| format!(" to {}", shown(to))).unwrap_or_default();
-                Failure::Final(from(format!("sends elsewhere{to} ({status})"), "name that server itself"))
+                Failure::Final(from(
+                    format!("sends elsewhere{to} ({status})"),
+                    "name that server itself",
+                ))
             }
             _ => Failure::Final(from(
                 format!("does not answer ({status}{says})"),
@@ -246,7 +256,11 @@ impl Client {
     }
 }
 
-const TLS_HINT: &str = "install the certificate of your company's authority on this machine; a server without TLS is http://";
+const BROKE_HINT: &str = "try again; what was committed is kept and not fetched twice";
+const BROKE_TLS_HINT: &str =
+    "try again; what was committed is kept. Does it speak TLS? a server without TLS is http://";
+const TLS_HINT: &str =
+    "install the certificate of your company's authority on this machine; a server without TLS is http://";
 const LOGIN_HINT: &str = "give it in LOWWATER_PROMETHEUS_TOKEN or --token-file, or in LOWWATER_PROMETHEUS_USER and \
 LOWWATER_PROMETHEUS_PASSWORD; Mimir wants --tenant too";
 const SMALLER_HINT: &str = "try again later, or with a longer --step; what was committed is kept and not fetched twice";
@@ -254,7 +268,10 @@ const SMALLER_HINT: &str = "try again later, or with a longer --step; what was c
 /// What a server says of a failure, short: the error in its JSON, else nothing.
 fn said(body: &[u8]) -> String {
     let json: serde_json::Value = serde_json::from_slice(body).unwrap_or_default();
-    json["error"].as_str().map(|text| format!(": {}", shown(text))).unwrap_or_default()
+    json["error"]
+        .as_str()
+        .map(|text| format!(": {}", shown(text)))
+        .unwrap_or_default()
 }
 
 /// Text of a server for a message: short, and without anything that moves a cursor.

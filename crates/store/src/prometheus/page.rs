@@ -23,7 +23,10 @@ pub(super) fn take(found: &Found, naming: &Naming<'_>, sink: &mut dyn MetricsSin
     let mut points = Points::default();
     for series in &found.result {
         let Some(text) = text(series, naming) else {
-            sink.warn(format!("a series of {} names no host and is left out; give --host", name(series)));
+            sink.warn(format!(
+                "a series of {} names no host and is left out; give --host",
+                name(series)
+            ));
             continue;
         };
         let Some(known) = points.series(&text, sink) else {
@@ -33,9 +36,22 @@ pub(super) fn take(found: &Found, naming: &Naming<'_>, sink: &mut dyn MetricsSin
             // The cast saturates; what is saturated was not asked for.
             let at = (point.0 * 1000.0).round() as i64;
             match point.1.0 {
-                Some(value) if naming.asked.contains(&at) => points.push(Point { series: known, at, value }, sink),
-                Some(_) => sink.warn(format!("{} has points that were not asked for; they are left out", name(series))),
-                None => sink.warn(format!("{} has values that are no numbers: taken as unknown", name(series))),
+                Some(value) if naming.asked.contains(&at) => points.push(
+                    Point {
+                        series: known,
+                        at,
+                        value,
+                    },
+                    sink,
+                ),
+                Some(_) => sink.warn(format!(
+                    "{} has points that were not asked for; they are left out",
+                    name(series)
+                )),
+                None => sink.warn(format!(
+                    "{} has values that are no numbers: taken as unknown",
+                    name(series)
+                )),
             }
         }
     }
@@ -62,11 +78,17 @@ fn text(series: &Series, naming: &Naming<'_>) -> Option<String> {
 
 fn host(labels: &BTreeMap<String, String>) -> Option<&str> {
     let label = |name: &str| labels.get(name).map(String::as_str).filter(|value| !value.is_empty());
-    let named = ["Hostname", "hostname", "node", "kubernetes_node"].into_iter().find_map(label);
+    let named = ["Hostname", "hostname", "node", "kubernetes_node"]
+        .into_iter()
+        .find_map(label);
     // Without its port, which `[::1]:9400` has and `::1` has not.
     let instance = || {
         label("instance").map(|instance| match instance.rsplit_once(':') {
-            Some((host, port)) if port.bytes().all(|b| b.is_ascii_digit()) && (!host.contains(':') || host.ends_with(']')) => host,
+            Some((host, port))
+                if port.bytes().all(|b| b.is_ascii_digit()) && (!host.contains(':') || host.ends_with(']')) =>
+            {
+                host
+            }
             _ => instance,
         })
     };
@@ -101,27 +123,45 @@ mod tests {
     }
 
     fn series(name: &str, labels: &str, value: &str) -> String {
-        format!(r#"{{"metric":{{"__name__":"DCGM_FI_{name}","UUID":"GPU-1"{labels}}},"values":[[1760000040,"{value}"]]}}"#)
+        format!(
+            r#"{{"metric":{{"__name__":"DCGM_FI_{name}","UUID":"GPU-1"{labels}}},"values":[[1760000040,"{value}"]]}}"#
+        )
     }
 
     #[test]
     fn all_metrics_of_an_instant_are_one_sample() {
         let labels = r#","Hostname":"n1","modelName":"A","exported_namespace":"ml""#;
-        let all = [("DEV_FB_USED", "5"), ("DEV_FB_FREE", "70"), ("DEV_FB_RESERVED", "5"), ("DEV_POWER_USAGE", "300")];
+        let all = [
+            ("DEV_FB_USED", "5"),
+            ("DEV_FB_FREE", "70"),
+            ("DEV_FB_RESERVED", "5"),
+            ("DEV_POWER_USAGE", "300"),
+        ];
         let all = all.map(|(name, value)| series(name, labels, value)).join(",");
         let taken = page(&all);
         let [sample] = taken.samples.as_slice() else {
             panic!("{taken:?}");
         };
-        assert_eq!((sample.host.as_str(), sample.model.as_str(), sample.namespace.as_str()), ("eu/n1", "A", "ml"));
+        assert_eq!(
+            (sample.host.as_str(), sample.model.as_str(), sample.namespace.as_str()),
+            ("eu/n1", "A", "ml")
+        );
         assert_eq!((sample.memory_total_mib, sample.power_w), (Some(80.0), Some(300.0)));
     }
 
     #[test]
     fn hosts_and_clusters() {
-        let host = |labels: &str| page(&series("DEV_GPU_UTIL", labels, "50")).samples.first().map(|s| s.host.clone());
+        let host = |labels: &str| {
+            page(&series("DEV_GPU_UTIL", labels, "50"))
+                .samples
+                .first()
+                .map(|s| s.host.clone())
+        };
         assert_eq!(host(r#","hostname":"a","node":"b""#).as_deref(), Some("eu/a"));
-        assert_eq!(host(r#","Hostname":"","node":"b","cluster":"us""#).as_deref(), Some("us/b"));
+        assert_eq!(
+            host(r#","Hostname":"","node":"b","cluster":"us""#).as_deref(),
+            Some("us/b")
+        );
         assert_eq!(host(r#","instance":"10.0.0.1:9400""#).as_deref(), Some("eu/10.0.0.1"));
         assert_eq!(host(r#","instance":"[::1]:9400""#).as_deref(), Some("eu/[::1]"));
         assert_eq!(host(r#","instance":"fe80::1""#).as_deref(), Some("eu/fe80::1"));
@@ -133,13 +173,25 @@ mod tests {
     #[test]
     fn what_is_no_sample_is_unknown_and_said_once() {
         let labels = r#","Hostname":"n1""#;
-        for (value, said) in [("250", "not between 0 and 100"), ("-1", "not between 0 and 100"), ("x", "no numbers")] {
+        for (value, said) in [
+            ("250", "not between 0 and 100"),
+            ("-1", "not between 0 and 100"),
+            ("x", "no numbers"),
+        ] {
             let two = format!("{0},{0}", series("DEV_GPU_UTIL", labels, value));
             let taken = page(&two);
             assert!(taken.samples.iter().all(|s| s.activity.is_none()), "{taken:?}");
-            assert!(taken.warnings.len() == 1 && taken.warnings[0].contains(said), "{taken:?}");
+            assert!(
+                taken.warnings.len() == 1 && taken.warnings[0].contains(said),
+                "{taken:?}"
+            );
         }
-        assert!(page(&series("DEV_GPU_UTIL", labels, "NaN")).samples.iter().all(|s| s.activity.is_none()));
+        assert!(
+            page(&series("DEV_GPU_UTIL", labels, "NaN"))
+                .samples
+                .iter()
+                .all(|s| s.activity.is_none())
+        );
         let far = series("DEV_GPU_UTIL", labels, "1").replace("1760000040", "1e300");
         assert!(page(&far).samples.is_empty());
         assert!(page(&series("DEV_XID_ERRORS", labels, "1")).samples.is_empty());

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use jiff::Timestamp;
+use lowwater_model::period::HOUR_SECONDS;
 use sha2::{Digest, Sha256};
 
 use super::answer::{self, Configured, Found, Runtime, cluster_label, retention_seconds};
@@ -13,8 +14,8 @@ use super::url::ServerUrl;
 use super::{DEFAULT_STEP_SECONDS, ServerOptions, ServerReport};
 use crate::error::StoreError;
 use crate::format::MetricsSink;
-use crate::load::{LoadRequest, Progress};
 use crate::join::ProviderIds;
+use crate::load::{LoadRequest, Progress};
 
 /// The metrics that are read, as one selector.
 const SELECTOR: &str = "{__name__=~\"DCGM_FI_PROF_SM_ACTIVE|DCGM_FI_PROF_GR_ENGINE_ACTIVE|DCGM_FI_DEV_GPU_UTIL|DCGM_FI_DEV_FB_USED|\
@@ -104,7 +105,11 @@ impl Server {
         let span = Span::new(start, end, step)?;
         if let Some(first) = self.oldest.or(begin).filter(|first| start < *first) {
             let first = Span::new(first, end, step)?.start;
-            let keeps = self.retention.as_ref().map(|r| format!(", which keeps {r}")).unwrap_or_default();
+            let keeps = self
+                .retention
+                .as_ref()
+                .map(|r| format!(", which keeps {r}"))
+                .unwrap_or_default();
             self.warnings.push(format!(
                 "{} is before the oldest sample (about {first}) on {}{keeps}: the hours between are unknown",
                 span.start,
@@ -114,27 +119,44 @@ impl Server {
         Ok(span)
     }
 
-    /// About when the oldest sample is from: the first hour at which any series was there.
+    /// About when the oldest sample is from, to the hour.
     fn oldest(&self, end: i64, seconds: i64, progress: &dyn Progress) -> Result<Option<i64>, StoreError> {
+        let most = self.client.limits.points.max(2) - 1;
         let mut seconds = seconds.min(end);
-        while seconds >= 86_400 {
+        while seconds >= HOUR_SECONDS {
             // Of a step of an hour or a few, so that one answer has it all.
-            let hours = seconds / 3600;
-            let step = (hours / (self.client.limits.points.max(2) - 1) + 1) * 3600;
-            let (first, last) = (hour(end - seconds), hour(end));
-            let query = range(&format!("count({SELECTOR})"), first, last, step);
-            let found = self.client.ask("/api/v1/query_range", &query, progress, answer::read::<Found>);
-            match found {
-                Ok((found, _)) => {
-                    let times = found.result.iter().flat_map(|s| &s.values).map(|p| p.0 as i64);
-                    return Ok(times.min().map(|at| at.clamp(first, last) - step));
+            let step = (seconds / HOUR_SECONDS / most + 1) * HOUR_SECONDS;
+            match self.first_seen(end - seconds, end, step, progress) {
+                // Between two far steps the GPUs may have been there, too.
+                Ok(Some(at)) if step > HOUR_SECONDS => {
+                    let before = at - (10 * step).min(most * HOUR_SECONDS);
+                    let closer = self.first_seen(before, at, HOUR_SECONDS, progress);
+                    return closer.map(|closer| closer.or(Some(at))).map_err(Failure::into_error);
                 }
+                Ok(found) => return Ok(found),
                 // Some servers bound the length of a query.
                 Err(Failure::TooMuch(_) | Failure::Busy(_)) => seconds /= 4,
                 Err(other) => return Err(other.into_error()),
             }
         }
         Ok(None)
+    }
+
+    /// The step before the first at which any GPU was there.
+    fn first_seen(&self, from: i64, to: i64, step: i64, progress: &dyn Progress) -> Result<Option<i64>, Failure> {
+        let query = range(&format!("count({SELECTOR})"), hour(from), hour(to), step);
+        let (found, _) = self
+            .client
+            .ask("/api/v1/query_range", &query, progress, answer::read::<Found>)?;
+        let times = found
+            .result
+            .iter()
+            .flat_map(|series| &series.values)
+            .map(|point| point.0 as i64);
+        Ok(times
+            .filter(|at| (hour(from)..=to).contains(at))
+            .min()
+            .map(|at| at - step))
     }
 
     /// Asks for every point of a span and hands over the samples. Gives an id of what came.
@@ -176,7 +198,12 @@ impl Server {
     /// One page, whole; none where the next one is to be smaller or later.
     fn page(&mut self, at: i64, upto: i64, step: i64, progress: &dyn Progress) -> Result<Option<Page>, StoreError> {
         // Without the look-back of an instant: a GPU that is gone is not said to do for five minutes what it did last.
-        let query = range(&format!("last_over_time({SELECTOR}[{}ms])", step * 1000 - 1), at, upto, step);
+        let query = range(
+            &format!("last_over_time({SELECTOR}[{}ms])", step * 1000 - 1),
+            at,
+            upto,
+            step,
+        );
         let body = self.client.once("/api/v1/query_range", &query, progress);
         let page = body.and_then(|body| {
             let (found, warnings) = answer::read::<Found>(&self.client, &body)?;
@@ -219,7 +246,10 @@ impl Server {
             ("time", span.end.as_second().to_string()),
         ];
         let mut ids = ProviderIds::new();
-        let found = match self.client.ask("/api/v1/query", &query, progress, answer::read::<Found>) {
+        let found = match self
+            .client
+            .ask("/api/v1/query", &query, progress, answer::read::<Found>)
+        {
             Ok((found, _)) => found,
             Err(Failure::TooMuch(_)) => {
                 let warning = "kube_node_info is too much for the server: its nodes are joined by name alone";
@@ -241,8 +271,14 @@ impl Server {
     }
 
     fn no_beginning(&self) -> StoreError {
-        let error = self.client.error("does not say how long it keeps samples, and none of a GPU was found");
-        error.hint(format!("say where to begin: --start 2026-10-01T00:00:00Z; {EXPORTER_HINT}")).into()
+        let error = self
+            .client
+            .error("does not say how long it keeps samples, and none of a GPU was found");
+        error
+            .hint(format!(
+                "say where to begin: --start 2026-10-01T00:00:00Z; {EXPORTER_HINT}"
+            ))
+            .into()
     }
 
     /// For a server that never gave a sample.

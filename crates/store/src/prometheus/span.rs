@@ -28,10 +28,8 @@ pub(super) struct Day {
 impl Span {
     /// Between epoch seconds.
     pub(super) fn new(start: i64, end: i64, step: i64) -> Result<Self, StoreError> {
-        let at = |second: i64| {
-            let far = |_| InputError::new("--start and --end", "is too far from now").hint("name a time within these decades");
-            Timestamp::from_second(second).map_err(far)
-        };
+        let far = || InputError::new("--start and --end", "is too far from now").hint("name a time within these decades");
+        let at = |second: i64| Timestamp::from_second(second).map_err(|_| StoreError::from(far()));
         Ok(Self {
             start: at(start)?,
             end: at(end)?,

@@ -124,9 +124,17 @@ fn a_server_gives_the_hours_that_its_samples_in_a_file_give() {
     let [server] = report.servers.as_slice() else {
         panic!("{report:?}");
     };
-    assert_eq!((server.source.as_str(), server.retention.as_deref()), ("prometheus/eu-1", Some("15d")));
+    assert_eq!(
+        (server.source.as_str(), server.retention.as_deref()),
+        ("prometheus/eu-1", Some("15d"))
+    );
     assert_eq!((server.warnings.len(), server.end), (0, at(DAY + 60 * HOUR)));
-    assert!(server.oldest.is_some_and(|oldest| oldest <= at(DAY) && oldest >= at(DAY - 2 * HOUR)), "{server:?}");
+    assert!(
+        server
+            .oldest
+            .is_some_and(|oldest| oldest <= at(DAY) && oldest >= at(DAY - 2 * HOUR)),
+        "{server:?}"
+    );
     let ids = &lab.manifest().usage["prometheus/eu-1/2026-10"].provider_ids;
     assert!(ids["eu-1/n1"].contains("aws:///us-east-1a/i-0abc") && ids.len() == 1);
 }
@@ -161,7 +169,10 @@ fn a_fine_step_keeps_within_the_points_that_prometheus_gives() {
     lab.request.server.start = Some(at(DAY));
     lab.until(DAY + 24 * HOUR).load();
     let points: Vec<i64> = fake.pages().iter().map(Asked::points).collect();
-    assert_eq!((points.iter().sum::<i64>(), points.iter().max()), (86_400 / 5, Some(&11_000)));
+    assert_eq!(
+        (points.iter().sum::<i64>(), points.iter().max()),
+        (86_400 / 5, Some(&11_000))
+    );
 }
 
 #[test]
@@ -181,7 +192,11 @@ fn the_next_load_goes_on_from_the_last_whole_hour() {
     assert_eq!(lab.manifest().version, version, "the same samples make no new version");
     lab.request.server.start = Some(at(DAY));
     lab.load();
-    assert_eq!(lab.hours(), as_files(&gpus().exposition(), "eu-1"), "hours that come again stay as they are");
+    assert_eq!(
+        lab.hours(),
+        as_files(&gpus().exposition(), "eu-1"),
+        "hours that come again stay as they are"
+    );
 }
 
 /// Stops after so many reports of progress.
@@ -204,7 +219,10 @@ fn a_stop_leaves_whole_days_and_the_next_load_goes_on() {
     let fake = serve(&gpus());
     let lab = Lab::of(&fake);
     let error = lab.try_load(&StopAfter(AtomicU64::new(0))).unwrap_err();
-    assert_eq!(error, "stopped; what was before 2026-10-02T00:00:00Z is kept, and the next load goes on from there");
+    assert_eq!(
+        error,
+        "stopped; what was before 2026-10-02T00:00:00Z is kept, and the next load goes on from there"
+    );
     assert_eq!(lab.hours().len(), 2 * 24);
     lab.load();
     assert_eq!(lab.hours(), as_files(&gpus().exposition(), "eu-1"));
@@ -221,7 +239,10 @@ fn a_gap_is_unknown_and_the_end_is_not_drawn_out() {
     assert_eq!(lab.hours(), as_files(&with_gap.exposition(), "eu-1"));
     assert!(lab.hours().iter().all(|h| h.observed_seconds() <= 3600));
     let later = |from: i64, to: i64| lab.hours().iter().filter(|h| (from..to).contains(&h.second())).count();
-    assert_eq!((later(DAY + 6 * HOUR, DAY + 9 * HOUR), later(DAY + 12 * HOUR, i64::MAX)), (0, 0));
+    assert_eq!(
+        (later(DAY + 6 * HOUR, DAY + 9 * HOUR), later(DAY + 12 * HOUR, i64::MAX)),
+        (0, 0)
+    );
 }
 
 #[test]
@@ -234,7 +255,11 @@ fn clusters_do_not_merge_and_two_servers_of_one_cluster_fill_each_other() {
     let sources: Vec<&str> = report.servers.iter().map(|s| s.source.as_str()).collect();
     let unnamed = format!("prometheus/{}", b.place());
     assert_eq!(sources, ["prometheus/eu-1", unnamed.as_str()]);
-    assert_eq!(lab.hours().len(), 2 * 2 * 60, "the same UUID on two clusters is two GPUs");
+    assert_eq!(
+        lab.hours().len(),
+        2 * 2 * 60,
+        "the same UUID on two clusters is two GPUs"
+    );
 
     let (mut first, mut second) = (gpus(), gpus());
     first.gap = DAY + 5 * HOUR..DAY + 9 * HOUR;
@@ -243,7 +268,10 @@ fn clusters_do_not_merge_and_two_servers_of_one_cluster_fill_each_other() {
     let lab = Lab::new(&[a.url(), b.url()]);
     lab.load();
     assert_eq!(lab.hours().len(), 2 * 60);
-    assert!(lab.hours().iter().all(|h| h.observed_seconds() == 3600), "each hour as the server has it that has all of it");
+    assert!(
+        lab.hours().iter().all(|h| h.observed_seconds() == 3600),
+        "each hour as the server has it that has all of it"
+    );
 }
 
 #[test]
@@ -253,13 +281,19 @@ fn a_cluster_or_tenant_that_is_named_is_in_every_key() {
     lab.request.server.cluster = Some("prod".into());
     assert_eq!(lab.load().servers[0].source, "prometheus/prod");
     assert!(lab.hours().iter().all(|h| h.host().starts_with("prod/n")));
-    assert!(!fake.asked().iter().any(|a| a.path.ends_with("/config")), "what is known is not asked for");
+    assert!(
+        !fake.asked().iter().any(|a| a.path.ends_with("/config")),
+        "what is known is not asked for"
+    );
     let mut nameless = gpus();
     nameless.cluster = None;
     let fake = serve(&nameless);
     let mut lab = Lab::of(&fake);
     lab.request.server.tenant = Some("team-a".into());
-    assert_eq!(lab.load().servers[0].source, format!("prometheus/{}/team-a", fake.place()));
+    assert_eq!(
+        lab.load().servers[0].source,
+        format!("prometheus/{}/team-a", fake.place())
+    );
     assert!(fake.asked().iter().all(|a| a.headers["x-scope-orgid"] == "team-a"));
 }
 
@@ -270,8 +304,14 @@ fn a_start_before_the_oldest_sample_is_said() {
     lab.request.server.start = Some(at(DAY - 48 * HOUR));
     let report = lab.load();
     let warning = &report.servers[0].warnings[0];
-    assert!(warning.contains("2026-09-29T00:00:00Z is before the oldest sample (about 2026-09-30T23:00:00Z)"), "{warning}");
-    assert!(warning.contains("keeps 15d") && warning.contains("unknown"), "{warning}");
+    assert!(
+        warning.contains("2026-09-29T00:00:00Z is before the oldest sample (about 2026-09-30T23:00:00Z)"),
+        "{warning}"
+    );
+    assert!(
+        warning.contains("keeps 15d") && warning.contains("unknown"),
+        "{warning}"
+    );
     assert_eq!(lab.hours().len(), 2 * 60);
 }
 
@@ -279,7 +319,13 @@ fn a_start_before_the_oldest_sample_is_said() {
 fn a_server_that_says_nothing_of_itself_needs_a_start_only_where_it_has_no_gpu() {
     let quiet = |mut gpus: Gpus, empty: bool| {
         gpus.to = if empty { gpus.from } else { gpus.to };
-        Fake::new(move |asked: &Asked| if asked.path.contains("/status/") { Reply::new(404, "") } else { gpus.answer(asked) })
+        Fake::new(move |asked: &Asked| {
+            if asked.path.contains("/status/") {
+                Reply::new(404, "")
+            } else {
+                gpus.answer(asked)
+            }
+        })
     };
     let fake = quiet(gpus(), false);
     let lab = Lab::of(&fake);
@@ -291,7 +337,10 @@ fn a_server_that_says_nothing_of_itself_needs_a_start_only_where_it_has_no_gpu()
     assert!(error.contains("hint: say where to begin: --start"), "{error}");
     lab.request.server.start = Some(at(DAY));
     let error = lab.try_load(&Quiet).unwrap_err();
-    assert!(error.contains("has no metric of a GPU") && error.contains("dcgm-exporter"), "{error}");
+    assert!(
+        error.contains("has no metric of a GPU") && error.contains("dcgm-exporter"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -310,19 +359,28 @@ fn what_has_no_meaning_for_a_server_is_refused() {
         (|r| r.tz = Some("UTC".into()), "leave them out"),
         (|r| r.server.step_seconds = Some(0), "60 is a good step"),
         (|r| r.server.start = r.server.end, "the earlier time first"),
-        (|r| r.paths = vec!["http://me:s3cret@h".into()], "LOWWATER_PROMETHEUS_USER"),
+        (
+            |r| r.paths = vec!["http://me:s3cret@h".into()],
+            "LOWWATER_PROMETHEUS_USER",
+        ),
     ];
     for (change, hint) in cases {
         let error = refused(change);
-        assert!(error.contains("\nhint: ") && error.contains(hint) && !error.contains("s3cret"), "{error}");
+        assert!(
+            error.contains("\nhint: ") && error.contains(hint) && !error.contains("s3cret"),
+            "{error}"
+        );
     }
     let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), gpus().exposition()).unwrap();
     let request = LoadRequest {
         paths: vec![file.path().to_owned()],
         format: Some("prometheus".into()),
         ..LoadRequest::default()
     };
     let directory = tempfile::tempdir().unwrap();
-    let error = load::load(directory.path(), &request, &Policy::defaults(&[]), &Quiet).unwrap_err().to_string();
+    let error = load::load(directory.path(), &request, &Policy::defaults(&[]), &Quiet)
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("hint: name the server"), "{error}");
 }

@@ -20,16 +20,22 @@ pub(super) fn is_url(path: &Path) -> bool {
 fn scheme(text: &str) -> Option<(&'static str, &str)> {
     ["http://", "https://"].into_iter().find_map(|scheme| {
         let start = text.get(..scheme.len())?;
-        start.eq_ignore_ascii_case(scheme).then(|| (scheme, &text[scheme.len()..]))
+        start
+            .eq_ignore_ascii_case(scheme)
+            .then(|| (scheme, &text[scheme.len()..]))
     })
 }
 
 impl ServerUrl {
     /// From what the user wrote. An error never repeats it: there may be a password in it.
     pub(super) fn parse(path: &Path) -> Result<Self, StoreError> {
-        let refuse = |what: &str, hint: &str| StoreError::from(InputError::new("the address of the server", what).hint(hint));
+        let refuse =
+            |what: &str, hint: &str| StoreError::from(InputError::new("the address of the server", what).hint(hint));
         let example = "write it like http://HOST:9090 or https://HOST/prometheus";
-        let (scheme, rest) = path.to_str().and_then(scheme).ok_or_else(|| refuse("is none", example))?;
+        let (scheme, rest) = path
+            .to_str()
+            .and_then(scheme)
+            .ok_or_else(|| refuse("is none", example))?;
         let rest = rest.trim_end_matches('/');
         let host = rest.split('/').next().unwrap_or_default();
         if rest.contains('@') {
@@ -54,6 +60,11 @@ impl ServerUrl {
         format!("{}{}", self.scheme, self.rest)
     }
 
+    /// Is the way to it encrypted?
+    pub(super) fn has_tls(&self) -> bool {
+        self.scheme == "https://"
+    }
+
     /// What tells this server from others: host, port and path.
     pub(super) fn place(&self) -> String {
         self.rest.to_lowercase()
@@ -71,7 +82,15 @@ mod tests {
         assert_eq!(ok("http://h:9090/"), ("http://h:9090".into(), "h:9090".into()));
         assert_eq!(ok("HTTPS://H/prom/"), ("https://H/prom".into(), "h/prom".into()));
         assert_eq!(ok("http://[::1]:9090").1, "[::1]:9090");
-        for bad in ["http://", "https:///x", "http://h?x=1", "http://h/#a", "http://h b", "ftp://h", "h:9090"] {
+        for bad in [
+            "http://",
+            "https:///x",
+            "http://h?x=1",
+            "http://h/#a",
+            "http://h b",
+            "ftp://h",
+            "h:9090",
+        ] {
             let error = base(bad).unwrap_err().to_string();
             assert!(error.contains("hint: write it like http://"), "{error}");
         }
@@ -81,7 +100,10 @@ mod tests {
     fn a_password_is_refused_and_not_repeated() {
         for text in ["http://me:s3cret@h:9090", "https://h/path@s3cret", "http://s3cret@h"] {
             let error = ServerUrl::parse(Path::new(text)).unwrap_err().to_string();
-            assert!(error.contains("LOWWATER_PROMETHEUS_USER") && !error.contains("s3cret"), "{error}");
+            assert!(
+                error.contains("LOWWATER_PROMETHEUS_USER") && !error.contains("s3cret"),
+                "{error}"
+            );
         }
     }
 

@@ -286,7 +286,10 @@ impl SourceLoad<'_> {
         unit.inputs = both(&old.inputs, &unit.inputs);
         unit.warnings = both(&old.warnings, &unit.warnings);
         for (host, ids) in &old.provider_ids {
-            unit.provider_ids.entry(host.clone()).or_default().extend(ids.iter().cloned());
+            unit.provider_ids
+                .entry(host.clone())
+                .or_default()
+                .extend(ids.iter().cloned());
         }
         if let Some(rejects) = old.files.get("rejects") {
             unit.files.insert("rejects".into(), rejects.clone());

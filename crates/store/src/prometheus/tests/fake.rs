@@ -125,7 +125,9 @@ fn serve(mut stream: &TcpStream, answer: &mut Answer, log: &Mutex<Vec<Asked>>) {
     let length = reply.body.len() + reply.withheld;
     let (status, header) = (reply.status, &reply.header);
     let head = format!("HTTP/1.1 {status} X\r\nContent-Length: {length}\r\nConnection: close\r\n{header}\r\n");
-    let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(&reply.body));
+    let _ = stream
+        .write_all(head.as_bytes())
+        .and_then(|()| stream.write_all(&reply.body));
 }
 
 fn read(stream: &TcpStream) -> Option<Asked> {
@@ -140,7 +142,10 @@ fn read(stream: &TcpStream) -> Option<Asked> {
         path: path.to_owned(),
         query: pairs.map(|(name, value)| (name.to_owned(), decoded(value))).collect(),
         headers: headers
-            .filter_map(|line| line.split_once(": ").map(|(name, value)| (name.to_lowercase(), value.to_owned())))
+            .filter_map(|line| {
+                line.split_once(": ")
+                    .map(|(name, value)| (name.to_lowercase(), value.to_owned()))
+            })
             .collect(),
     })
 }
@@ -175,7 +180,12 @@ pub(super) struct Gpus {
     pub gap: std::ops::Range<i64>,
 }
 
-const METRICS: [&str; 4] = ["DCGM_FI_PROF_SM_ACTIVE", "DCGM_FI_DEV_FB_USED", "DCGM_FI_DEV_FB_FREE", "DCGM_FI_DEV_POWER_USAGE"];
+const METRICS: [&str; 4] = [
+    "DCGM_FI_PROF_SM_ACTIVE",
+    "DCGM_FI_DEV_FB_USED",
+    "DCGM_FI_DEV_FB_FREE",
+    "DCGM_FI_DEV_POWER_USAGE",
+];
 
 impl Gpus {
     fn has(&self, at: i64) -> bool {
@@ -196,7 +206,11 @@ impl Gpus {
 
     fn labels(&self, gpu: usize) -> [(&'static str, &'static str); 3] {
         let (host, uuid) = self.gpus[gpu];
-        [("Hostname", host), ("UUID", uuid), ("modelName", "NVIDIA A100-SXM4-80GB")]
+        [
+            ("Hostname", host),
+            ("UUID", uuid),
+            ("modelName", "NVIDIA A100-SXM4-80GB"),
+        ]
     }
 
     /// The same samples as a text exposition with timestamps, family by family as OpenMetrics wants it.
@@ -205,7 +219,10 @@ impl Gpus {
         for (metric, name) in METRICS.iter().enumerate() {
             out += &format!("# TYPE {name} gauge\n");
             for gpu in 0..self.gpus.len() {
-                let labels = self.labels(gpu).map(|(key, value)| format!("{key}=\"{value}\"")).join(",");
+                let labels = self
+                    .labels(gpu)
+                    .map(|(key, value)| format!("{key}=\"{value}\""))
+                    .join(",");
                 for at in (self.from..self.to).step_by(60).filter(|at| self.has(*at)) {
                     out += &format!("{name}{{{labels}}} {} {at}\n", Self::value(metric, gpu, at));
                 }
@@ -219,24 +236,33 @@ impl Gpus {
         let data = match asked.path.as_str() {
             "/api/v1/status/runtimeinfo" => serde_json::json!({"storageRetention": "15d", "goroutines": 40}),
             "/api/v1/status/config" => {
-                let label = self.cluster.map(|c| format!("  external_labels:\n    cluster: {c}\n")).unwrap_or_default();
+                let label = self
+                    .cluster
+                    .map(|c| format!("  external_labels:\n    cluster: {c}\n"))
+                    .unwrap_or_default();
                 serde_json::json!({"yaml": format!("global:\n  scrape_interval: 1m\n{label}")})
             }
             "/api/v1/query" => {
-                let node = |(node, id): &(&str, &str)| {
-                    serde_json::json!({"metric": {"node": node, "provider_id": id}, "value": [asked.number("time"), "1"]})
-                };
+                let node = |(node, id): &(&str, &str)| serde_json::json!({"metric": {"node": node, "provider_id": id}, "value": [asked.number("time"), "1"]});
                 serde_json::json!({"resultType": "vector", "result": self.nodes.iter().map(node).collect::<Vec<_>>()})
             }
             "/api/v1/query_range" if asked.points() > 11_000 => {
-                let text = "exceeded maximum resolution of 11,000 points per timeseries. Try decreasing the query resolution";
-                return Reply::new(400, serde_json::json!({"status": "error", "errorType": "bad_data", "error": text}).to_string());
+                let text =
+                    "exceeded maximum resolution of 11,000 points per timeseries. Try decreasing the query resolution";
+                return Reply::new(
+                    400,
+                    serde_json::json!({"status": "error", "errorType": "bad_data", "error": text}).to_string(),
+                );
             }
             "/api/v1/query_range" if asked.is_page() => self.matrix(asked),
             "/api/v1/query_range" => {
                 let times = self.times(asked);
                 let values: Vec<_> = times.map(|at| serde_json::json!([at, "8"])).collect();
-                let result = if values.is_empty() { vec![] } else { vec![serde_json::json!({"metric": {}, "values": values})] };
+                let result = if values.is_empty() {
+                    vec![]
+                } else {
+                    vec![serde_json::json!({"metric": {}, "values": values})]
+                };
                 serde_json::json!({"resultType": "matrix", "result": result})
             }
             _ => return Reply::new(404, "404 page not found"),
@@ -253,7 +279,10 @@ impl Gpus {
         let mut result = Vec::new();
         for (metric, name) in METRICS.iter().enumerate() {
             for gpu in 0..self.gpus.len() {
-                let values: Vec<_> = self.times(asked).map(|at| serde_json::json!([at, Self::value(metric, gpu, at)])).collect();
+                let values: Vec<_> = self
+                    .times(asked)
+                    .map(|at| serde_json::json!([at, Self::value(metric, gpu, at)]))
+                    .collect();
                 let mut labels: BTreeMap<&str, &str> = self.labels(gpu).into();
                 labels.insert("__name__", name);
                 if !values.is_empty() {

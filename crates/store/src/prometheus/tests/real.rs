@@ -22,7 +22,11 @@ impl Drop for Running {
 /// Is the program on the PATH? Without it the case is skipped with a printed line; in CI that is an error.
 fn there_is(program: &str) -> bool {
     let mut command = Command::new(program);
-    let found = command.arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
+    let found = command
+        .arg("--version")
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
     if found.is_ok_and(|status| status.success()) {
         return true;
     }
@@ -33,7 +37,11 @@ fn there_is(program: &str) -> bool {
 
 impl Running {
     fn with(exposition: &str, directory: &Path) -> Self {
-        let (text, blocks, config) = (directory.join("text"), directory.join("blocks"), directory.join("prometheus.yml"));
+        let (text, blocks, config) = (
+            directory.join("text"),
+            directory.join("blocks"),
+            directory.join("prometheus.yml"),
+        );
         std::fs::write(&text, exposition).unwrap();
         std::fs::write(&config, "global:\n  external_labels:\n    cluster: eu-1\n").unwrap();
         let made = Command::new("promtool")
@@ -67,7 +75,10 @@ impl Running {
             }
             std::thread::sleep(Duration::from_millis(100));
         }
-        panic!("Prometheus is not ready:\n{}", std::fs::read_to_string(directory.join("log")).unwrap_or_default());
+        panic!(
+            "Prometheus is not ready:\n{}",
+            std::fs::read_to_string(directory.join("log")).unwrap_or_default()
+        );
     }
 }
 
@@ -80,7 +91,9 @@ fn a_real_server_gives_the_hours_of_its_file() {
     gpus.gap = DAY + 5 * HOUR + 600..DAY + 9 * HOUR;
     let nodes = "# TYPE kube_node_info gauge\n";
     let node = |at: i64| format!("kube_node_info{{node=\"n1\",provider_id=\"aws:///us-east-1a/i-0abc\"}} 1 {at}\n");
-    let nodes: String = std::iter::once(nodes.to_owned()).chain((DAY..DAY + 60 * HOUR).step_by(600).map(node)).collect();
+    let nodes: String = std::iter::once(nodes.to_owned())
+        .chain((DAY..DAY + 60 * HOUR).step_by(600).map(node))
+        .collect();
     let samples = gpus.exposition();
     let directory = tempfile::tempdir().unwrap();
     let running = Running::with(&(nodes + &samples), directory.path());
@@ -88,13 +101,19 @@ fn a_real_server_gives_the_hours_of_its_file() {
     let mut lab = Lab::new(&[format!("http://127.0.0.1:{}", running.port)]);
     let report = lab.until(DAY + 40 * HOUR + 1200).load();
     let server = &report.servers[0];
-    assert_eq!((server.source.as_str(), server.retention.as_deref()), ("prometheus/eu-1", Some("20y")));
+    assert_eq!(
+        (server.source.as_str(), server.retention.as_deref()),
+        ("prometheus/eu-1", Some("20y"))
+    );
     assert!(server.oldest.is_some_and(|oldest| oldest <= at(DAY)), "{server:?}");
     lab.limits.points = 500;
     lab.until(DAY + 70 * HOUR).load();
     assert_eq!(lab.hours(), as_files(&samples, "eu-1"));
     let ids = &lab.manifest().usage["prometheus/eu-1/2026-10"].provider_ids;
-    assert!(ids["eu-1/n1"].contains("aws:///us-east-1a/i-0abc") && ids.len() == 1, "{ids:?}");
+    assert!(
+        ids["eu-1/n1"].contains("aws:///us-east-1a/i-0abc") && ids.len() == 1,
+        "{ids:?}"
+    );
 
     // In one go and from the oldest sample, with the pages that a real server bounds.
     let mut whole = Lab::new(&[format!("http://127.0.0.1:{}", running.port)]);
@@ -102,5 +121,8 @@ fn a_real_server_gives_the_hours_of_its_file() {
     whole.request.server.step_seconds = Some(5);
     whole.request.server.start = Some(at(DAY));
     whole.until(DAY + 24 * HOUR).load();
-    assert_eq!(whole.hours().len(), lab.hours().iter().filter(|h| h.second() < DAY + 24 * HOUR).count());
+    assert_eq!(
+        whole.hours().len(),
+        lab.hours().iter().filter(|h| h.second() < DAY + 24 * HOUR).count()
+    );
 }
