@@ -70,7 +70,7 @@ struct ServerArgs {
     /// First instant after [default: now]
     #[arg(long, value_name = "TIME", value_parser = instant)]
     end: Option<Timestamp>,
-    /// Seconds between two points
+    /// Seconds between two points [default: 60]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..=3600))]
     step: Option<u32>,
     /// Name of the cluster [default: the server's external label `cluster`, else its address]
@@ -137,7 +137,8 @@ fn zone(text: &str) -> Result<String, String> {
 }
 
 fn instant(text: &str) -> Result<Timestamp, String> {
-    text.parse().map_err(|_| "write an instant with offset, such as 2026-10-31T14:05:00Z".to_owned())
+    text.parse()
+        .map_err(|_| "write an instant with offset, such as 2026-10-31T14:05:00Z".to_owned())
 }
 
 impl Args {
@@ -146,7 +147,9 @@ impl Args {
             self.server.options(login)?
         } else if self.server.is_given() {
             let what = "--start, --end, --step, --cluster, --tenant and --token-file are for a Prometheus server";
-            return Err(AppError::Usage(format!("{what}\nhint: name the server, such as http://HOST:9090")));
+            return Err(AppError::Usage(format!(
+                "{what}\nhint: name the server, such as http://HOST:9090"
+            )));
         } else {
             ServerOptions::default()
         };
@@ -203,7 +206,9 @@ mod tests {
 
     fn request(line: &[&str], login: &PrometheusLogin) -> Result<LoadRequest, String> {
         let words = ["load"].iter().chain(line);
-        let args = <Line as clap::Parser>::try_parse_from(words).map_err(|e| e.to_string())?.args;
+        let args = <Line as clap::Parser>::try_parse_from(words)
+            .map_err(|e| e.to_string())?
+            .args;
         args.request(login).map_err(|e| e.message().unwrap_or_default())
     }
 
@@ -218,27 +223,74 @@ mod tests {
         let dir = std::env::temp_dir().join(format!("lowwater-token-{}", std::process::id()));
         std::fs::write(&dir, "f1le\n").unwrap();
         let file = dir.to_str().unwrap();
-        let shown = format!("{:?} {env:?}", request(&["http://h", "--token-file", file], &env).unwrap());
+        let shown = format!(
+            "{:?} {env:?}",
+            request(&["http://h", "--token-file", file], &env).unwrap()
+        );
         std::fs::remove_file(&dir).unwrap();
-        assert!(!["t0ken", "s3cret", "f1le"].iter().any(|secret| shown.contains(secret)), "{shown}");
-        assert!(login(&["http://h", "--token-file", file], &env).unwrap_err().contains(file), "a file that is not there");
+        assert!(
+            !["t0ken", "s3cret", "f1le"].iter().any(|secret| shown.contains(secret)),
+            "{shown}"
+        );
+        assert!(
+            login(&["http://h", "--token-file", file], &env)
+                .unwrap_err()
+                .contains(file),
+            "a file that is not there"
+        );
         assert!(matches!(login(&["http://h"], &env), Ok(Login::Bearer(_))));
-        let basic = PrometheusLogin { token: None, ..env.clone() };
+        let basic = PrometheusLogin {
+            token: None,
+            ..env.clone()
+        };
         assert!(matches!(login(&["http://h"], &basic), Ok(Login::Basic { .. })));
-        let half = PrometheusLogin { password: None, ..basic };
+        let half = PrometheusLogin {
+            password: None,
+            ..basic
+        };
         assert!(login(&["http://h"], &half).unwrap_err().contains("hint: set both"));
-        assert!(matches!(login(&["a.csv"], &half), Ok(Login::None)), "a file needs no login");
-        assert!(matches!(login(&["http://h"], &PrometheusLogin::default()), Ok(Login::None)));
+        assert!(
+            matches!(login(&["a.csv"], &half), Ok(Login::None)),
+            "a file needs no login"
+        );
+        assert!(matches!(
+            login(&["http://h"], &PrometheusLogin::default()),
+            Ok(Login::None)
+        ));
     }
 
     #[test]
     fn options_of_servers_are_for_servers() {
         let none = PrometheusLogin::default();
-        let given = ["http://h", "--start", "2026-10-01T00:00:00Z", "--step", "30", "--cluster", "eu", "--tenant", "t"];
+        let given = [
+            "http://h",
+            "--start",
+            "2026-10-01T00:00:00Z",
+            "--step",
+            "30",
+            "--cluster",
+            "eu",
+            "--tenant",
+            "t",
+        ];
         let server = request(&given, &none).unwrap().server;
-        assert_eq!((server.step_seconds, server.cluster.as_deref(), server.tenant.as_deref()), (Some(30), Some("eu"), Some("t")));
-        for option in ["--start=2026-10-01T00:00:00Z", "--step=30", "--cluster=eu", "--tenant=t", "--token-file=x"] {
-            assert!(request(&["a.csv", option], &none).unwrap_err().contains("hint: name the server"), "{option}");
+        assert_eq!(
+            (server.step_seconds, server.cluster.as_deref(), server.tenant.as_deref()),
+            (Some(30), Some("eu"), Some("t"))
+        );
+        for option in [
+            "--start=2026-10-01T00:00:00Z",
+            "--step=30",
+            "--cluster=eu",
+            "--tenant=t",
+            "--token-file=x",
+        ] {
+            assert!(
+                request(&["a.csv", option], &none)
+                    .unwrap_err()
+                    .contains("hint: name the server"),
+                "{option}"
+            );
         }
         assert!(request(&["http://h", "--step", "0"], &none).is_err());
     }

@@ -427,32 +427,23 @@ impl Loaded {
         let servers = self.servers.iter().flat_map(|server| server.warnings.iter().cloned());
         by_text.into_iter().map(words).chain(servers).collect()
     }
+}
 
-    fn servers_table(&self) -> Table {
-        let mut table = Table::new([
-            Column::text("server"),
-            Column::text("source"),
-            Column::text("asked from"),
-            Column::text("to"),
-            Column::number("pages"),
-            Column::text("keeps"),
-            Column::text("oldest sample"),
-        ]);
-        for server in &self.servers {
-            table.row([
-                server.url.clone(),
-                server.source.clone(),
-                server.start.to_string(),
-                server.end.to_string(),
-                count(server.pages),
-                server.retention.clone().unwrap_or_else(|| "unknown".to_owned()),
-                server
-                    .oldest
-                    .map_or_else(|| "unknown".to_owned(), |at| format!("about {at}")),
-            ]);
-        }
-        table
-    }
+/// What one server was asked for, and how long it keeps samples.
+fn server_words(server: &ServerReport) -> String {
+    let keeps = server.retention.as_ref().map_or_else(
+        || "it does not say how long it keeps samples".to_owned(),
+        |retention| format!("it keeps {retention}"),
+    );
+    let oldest = server
+        .oldest
+        .map(|at| format!(", its oldest sample is of about {at}"))
+        .unwrap_or_default();
+    let pages = plural(server.pages, "page");
+    format!(
+        "{} as {}: {pages} from {} to {}; {keeps}{oldest}.",
+        server.url, server.source, server.start, server.end
+    )
 }
 
 /// Billed first, as everywhere.
@@ -467,8 +458,8 @@ impl View for Loaded {
         let mut screen = Screen::new(self.headline())
             .table(self.units_table())
             .table(self.sums_table());
-        if !self.servers.is_empty() {
-            screen = screen.table(self.servers_table());
+        for server in &self.servers {
+            screen = screen.text(server_words(server));
         }
         screen = screen.warnings(self.warnings());
         screen = screen.aside(self.join_screen());
@@ -718,7 +709,7 @@ mod tests {
             pages: 32,
             warnings: vec!["the start is before the oldest sample".into()],
         }];
-        let text = view.screen().render(200, Paint::new(false));
+        let text = view.screen().render(400, Paint::new(false));
         for part in [
             "what the servers have was loaded before",
             "prometheus/eu-1",
@@ -734,7 +725,11 @@ mod tests {
         );
         assert_eq!(serde_json::to_value(&view).unwrap()["servers"][0]["retention"], "15d");
         view.servers[0].retention = None;
-        assert!(view.screen().render(200, Paint::new(false)).contains("unknown"));
+        assert!(
+            view.screen()
+                .render(200, Paint::new(false))
+                .contains("it does not say how long")
+        );
     }
 
     #[test]

@@ -109,6 +109,7 @@ fn escaped(value: &str) -> String {
 mod tests {
     use super::*;
     use crate::metrics::testing::Taken;
+    use proptest::prelude::*;
 
     fn page(series: &str) -> Taken {
         let found: Found = serde_json::from_str(&format!("{{\"result\":[{series}]}}")).unwrap();
@@ -195,5 +196,22 @@ mod tests {
         let far = series("DEV_GPU_UTIL", labels, "1").replace("1760000040", "1e300");
         assert!(page(&far).samples.is_empty());
         assert!(page(&series("DEV_XID_ERRORS", labels, "1")).samples.is_empty());
+    }
+
+    proptest! {
+        /// A damaged page is samples within what was asked for, or an error.
+        #[test]
+        fn any_page_is_samples_or_an_error(at in 0..200_usize, byte in any::<u8>(), cut in 0..300_usize) {
+            let text = series("DEV_FB_USED", r#","Hostname":"n1","cluster":"us""#, "5");
+            let mut bytes = format!("{{\"result\":[{text}]}}").into_bytes();
+            let at = at.min(bytes.len() - 1);
+            bytes[at] = byte;
+            bytes.truncate(cut.max(bytes.len() / 2));
+            let Ok(found) = serde_json::from_slice::<Found>(&bytes) else { return Ok(()) };
+            let naming = Naming { cluster: "eu", host: None, asked: 1_760_000_000_000..=1_760_003_600_000 };
+            let mut taken = Taken::default();
+            take(&found, &naming, &mut taken).unwrap();
+            prop_assert!(taken.samples.iter().all(|s| naming.asked.contains(&s.at.as_millisecond())));
+        }
     }
 }

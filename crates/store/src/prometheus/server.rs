@@ -130,7 +130,7 @@ impl Server {
                 // Between two far steps the GPUs may have been there, too.
                 Ok(Some(at)) if step > HOUR_SECONDS => {
                     let before = at - (10 * step).min(most * HOUR_SECONDS);
-                    let closer = self.first_seen(before, at, HOUR_SECONDS, progress);
+                    let closer = self.first_seen(before, at + step, HOUR_SECONDS, progress);
                     return closer.map(|closer| closer.or(Some(at))).map_err(Failure::into_error);
                 }
                 Ok(found) => return Ok(found),

@@ -28,7 +28,8 @@ pub(super) struct Day {
 impl Span {
     /// Between epoch seconds.
     pub(super) fn new(start: i64, end: i64, step: i64) -> Result<Self, StoreError> {
-        let far = || InputError::new("--start and --end", "is too far from now").hint("name a time within these decades");
+        let far =
+            || InputError::new("--start and --end", "is too far from now").hint("name a time within these decades");
         let at = |second: i64| Timestamp::from_second(second).map_err(|_| StoreError::from(far()));
         Ok(Self {
             start: at(start)?,

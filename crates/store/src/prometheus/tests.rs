@@ -25,7 +25,7 @@ fn gpus() -> Gpus {
         from: DAY,
         to: DAY + 60 * HOUR,
         cluster: Some("eu-1"),
-        gpus: vec![("n1", "GPU-a"), ("n2", "GPU-b")],
+        devices: vec![("n1", "GPU-a"), ("n2", "GPU-b")],
         nodes: vec![("n1", "aws:///us-east-1a/i-0abc")],
         gap: 0..0,
     }
@@ -343,15 +343,17 @@ fn a_server_that_says_nothing_of_itself_needs_a_start_only_where_it_has_no_gpu()
     );
 }
 
+type Change = fn(&mut LoadRequest);
+
 #[test]
 fn what_has_no_meaning_for_a_server_is_refused() {
     let url = "http://127.0.0.1:1".to_owned();
-    let refused = |change: fn(&mut LoadRequest)| {
+    let refused = |change: Change| {
         let mut lab = Lab::new(std::slice::from_ref(&url));
         change(&mut lab.request);
         lab.try_load(&Quiet).unwrap_err()
     };
-    let cases: [(fn(&mut LoadRequest), &str); 8] = [
+    let cases: [(Change, &str); 8] = [
         (|r| r.paths.push("bill.csv".into()), "one after the other"),
         (|r| r.format = Some("dcgm".into()), "--format prometheus"),
         (|r| r.source = Some("x".into()), "--cluster NAME"),

@@ -173,7 +173,7 @@ pub(super) struct Gpus {
     /// External label `cluster`.
     pub cluster: Option<&'static str>,
     /// Host and UUID.
-    pub gpus: Vec<(&'static str, &'static str)>,
+    pub devices: Vec<(&'static str, &'static str)>,
     /// Node and provider id.
     pub nodes: Vec<(&'static str, &'static str)>,
     /// Nothing was measured then.
@@ -205,7 +205,7 @@ impl Gpus {
     }
 
     fn labels(&self, gpu: usize) -> [(&'static str, &'static str); 3] {
-        let (host, uuid) = self.gpus[gpu];
+        let (host, uuid) = self.devices[gpu];
         [
             ("Hostname", host),
             ("UUID", uuid),
@@ -218,7 +218,7 @@ impl Gpus {
         let mut out = String::new();
         for (metric, name) in METRICS.iter().enumerate() {
             out += &format!("# TYPE {name} gauge\n");
-            for gpu in 0..self.gpus.len() {
+            for gpu in 0..self.devices.len() {
                 let labels = self
                     .labels(gpu)
                     .map(|(key, value)| format!("{key}=\"{value}\""))
@@ -278,7 +278,7 @@ impl Gpus {
     fn matrix(&self, asked: &Asked) -> serde_json::Value {
         let mut result = Vec::new();
         for (metric, name) in METRICS.iter().enumerate() {
-            for gpu in 0..self.gpus.len() {
+            for gpu in 0..self.devices.len() {
                 let values: Vec<_> = self
                     .times(asked)
                     .map(|at| serde_json::json!([at, Self::value(metric, gpu, at)]))
