@@ -9,6 +9,7 @@ use std::time::Duration;
 use self::fake::{Asked, Fake, Gpus, Reply};
 use super::*;
 use crate::load::{self, Quiet};
+use crate::sample::{Line, focus_csv, load_text, open};
 use crate::usage::tests::{StoredHour, stored_hours};
 
 /// 2026-10-01, midnight UTC.
@@ -272,6 +273,33 @@ fn clusters_do_not_merge_and_two_servers_of_one_cluster_fill_each_other() {
         lab.hours().iter().all(|h| h.observed_seconds() == 3600),
         "each hour as the server has it that has all of it"
     );
+}
+
+#[test]
+fn nodes_join_the_bill_by_the_ids_that_the_cloud_gave_them() {
+    let (eu, mut us) = (gpus(), gpus());
+    us.cluster = Some("us-1");
+    us.nodes = vec![("n1", "aws:///us-east-1b/i-0def"), ("n2", "aws:///us-east-1b/i-gone")];
+    let (a, b) = (serve(&eu), serve(&us));
+    let lab = Lab::new(&[a.url(), b.url()]);
+    lab.load();
+    let directory = lab.directory.path();
+    let lines = ["i-0abc", "i-0def", "i-0fed"].map(|id| Line::hour(id, "p4d.24xlarge", at(DAY), "30"));
+    load_text(directory, "bill.csv", &focus_csv(&lines));
+    let matches = || {
+        let store = open(directory);
+        let matched = store.joined().unwrap().matched().iter();
+        let mut all: Vec<_> = matched
+            .map(|m| (m.host.clone(), m.resource_id.clone(), m.evidence))
+            .collect();
+        all.sort();
+        all
+    };
+    let by_id = |host: &str, id: &str| (host.to_owned(), id.to_owned(), "provider id of the node");
+    assert_eq!(matches(), [by_id("eu-1/n1", "i-0abc"), by_id("us-1/n1", "i-0def")]);
+    std::fs::write(directory.join("hosts.csv"), "host,resource_id\nus-1/n1,i-0fed\n").unwrap();
+    let by_row = ("us-1/n1".to_owned(), "i-0fed".to_owned(), "hosts.csv");
+    assert_eq!(matches(), [by_id("eu-1/n1", "i-0abc"), by_row]);
 }
 
 #[test]
