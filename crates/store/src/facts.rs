@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 use lowwater_model::charge::{CostMetric, PricingCategory, Spread};
 use lowwater_model::cloud::cloud_id;
-use lowwater_model::clue::Clues;
 use lowwater_model::facts::{CommitmentUse, CostLine, CostRun, Facts, Ledger, LedgerLine, LineKind, Quality, Resource};
 use lowwater_model::id::{CommitmentId, FactsId, ResourceId};
 use lowwater_model::known::Known;
@@ -16,6 +15,7 @@ use lowwater_model::unit::HourlyRate;
 use lowwater_model::usage::{HourUsage, Usage};
 use sha2::{Digest, Sha256};
 
+use crate::clues;
 use crate::error::StoreError;
 use crate::owner::Owners;
 use crate::session::{Row, Rows};
@@ -57,6 +57,7 @@ impl Store {
         let basis = self.basis();
         let places = self.places(period);
         let resources = self.resources(history, basis.metric)?;
+        let jobs = self.jobs(history.end)?;
         let prices = self.price_book(history.end, basis.metric, &Bought::of(&resources))?;
         let ledger = self.ledger(&places, basis.metric)?;
         let quality = self.quality(&resources, period)?;
@@ -68,14 +69,9 @@ impl Store {
             period,
             ledger,
             commitments: self.commitments(&places, basis.metric)?,
-            spot: crate::spot::markets(
-                &prices,
-                &self.config().interruptions,
-                &self.jobs(history.end)?,
-                history.end,
-            ),
+            spot: crate::spot::markets(&prices, &self.config().interruptions, &jobs, history.end),
             prices,
-            jobs: Vec::new(),
+            jobs,
             calendars: self.config().calendars.clone(),
             resources,
             quality,
@@ -122,6 +118,7 @@ impl Store {
     fn resources(&self, history: Period, metric: CostMetric) -> Result<Vec<Resource>, StoreError> {
         let places = self.places(history);
         let joined = self.joined()?;
+        let mut billed = self.clues(history)?;
         let owners = Owners::new(&self.config().workloads, &self.config().policy);
         let spelling = self.spelling()?;
         let mut usage = usage_by_resource(&self.session()?.query(&format!(
@@ -136,6 +133,7 @@ impl Store {
             let id = ResourceId::from(row.text("ResourceId")?);
             let lines = lines.remove(&id)?;
             let traits = traits(row, joined);
+            let owner = spelling.folded(owners.of(&traits));
             Some(Resource {
                 name: Some(traits.resource_name.clone()).filter(|n| !n.is_empty()),
                 cloud: cloud_id(row.text_or_empty("x_Cloud")),
@@ -146,9 +144,9 @@ impl Store {
                     |s| Known::Value(s.into()),
                 ),
                 gpus: row.number("x_GpuCount").unwrap_or(0.0),
-                owner: spelling.folded(owners.of(&traits)),
                 usage: usage.remove(&id).unwrap_or_default(),
-                clues: Clues::default(),
+                clues: clues::of(owner.class, &traits, billed.remove(&id)),
+                owner,
                 lines,
                 id,
             })

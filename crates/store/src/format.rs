@@ -173,6 +173,3 @@ macro_rules! formats {
 }
 
 formats! { focus, dcgm, nvidia_smi, usage_csv, jobs, sacct, skypilot, prometheus }
-
-#[cfg(test)]
-pub(crate) mod testing_jobs;

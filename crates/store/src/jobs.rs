@@ -311,4 +311,6 @@ impl Store {
 }
 
 #[cfg(test)]
+pub(crate) mod testing;
+#[cfg(test)]
 mod tests;

@@ -109,17 +109,14 @@ fn unit(file: &PriceFile, request: &LoadRequest) -> Result<PriceUnit, StoreError
             .hint("name the provider: `--provider aws`; or keep the catalogue's folders: catalogs/v9/aws/vms.csv")
             .into());
     };
-    let (at, said) = match request.at {
-        Some(at) => (at, None),
-        None => {
-            let at = written_at(&file.path)?;
-            (
-                at,
-                Some(format!(
-                    "{name}: prices are taken as of the day on which the file was written; `--at` names another"
-                )),
-            )
-        }
+    let mut warnings = Vec::new();
+    let at = if let Some(at) = request.at {
+        at
+    } else {
+        warnings.push(format!(
+            "{name}: prices are taken as of the day on which the file was written; `--at` names another"
+        ));
+        written_at(&file.path)?
     };
     Ok(PriceUnit {
         source: request.source.clone().unwrap_or_else(|| file.format.name.into()),
@@ -128,7 +125,7 @@ fn unit(file: &PriceFile, request: &LoadRequest) -> Result<PriceUnit, StoreError
         rows: 0,
         rejects: 0,
         inputs: vec![file.sha256.clone()],
-        warnings: said.into_iter().collect(),
+        warnings,
         files: BTreeMap::new(),
         loaded_at: Timestamp::now(),
     })

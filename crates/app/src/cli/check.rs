@@ -12,7 +12,11 @@ use crate::{output, plan_file, registry};
 
 /// Look for the common mistakes with GPUs, each with what it costs; exit code 1 when there are any
 #[derive(Debug, clap::Args)]
-pub struct Args {}
+pub struct Args {
+    /// Leave plan.json out: do not say when it is too old
+    #[arg(long)]
+    no_plan: bool,
+}
 
 impl Args {
     pub(super) fn run(&self, settings: &Settings) -> Result<Outcome, AppError> {
@@ -22,7 +26,7 @@ impl Args {
         let plan = make(&store, None)?;
         let mistakes = lowwater_engine::mistake::mistakes(&facts, policy, &plan);
         // The plan that people work from, if there is one: a missing file is no mistake.
-        let written = plan_file::read(settings, None).ok();
+        let written = if self.no_plan { None } else { plan_file::read(settings, None).ok() };
         let view = CheckView::new(mistakes, &facts, Next::new(settings))
             .with_tags(&store.tagging()?)
             .with_plan(written.as_ref(), policy.section("check").int("max_plan_age_days"));

@@ -22,7 +22,7 @@ pub struct TagsView {
     taggable: Money,
     untaggable: Money,
     target_share: f64,
-    keys: Vec<Key>,
+    keys: Vec<Coverage>,
     variants: Vec<Spelled>,
     fixes: Vec<Mend>,
     #[serde(skip)]
@@ -32,7 +32,7 @@ pub struct TagsView {
 }
 
 #[derive(Debug, Serialize)]
-struct Key {
+struct Coverage {
     key: String,
     tagged: Money,
     conflicting: Money,
@@ -87,7 +87,7 @@ impl TagsView {
     /// Of what the store found.
     pub fn new(tagging: Tagging, currency: String, all: bool, next: Next) -> Self {
         let taggable = tagging.taggable;
-        let key = |k: KeyCoverage| Key {
+        let key = |k: KeyCoverage| Coverage {
             share: share_of(k.tagged, taggable),
             key: k.key,
             tagged: k.tagged,

@@ -272,7 +272,7 @@ pub(super) fn gpus_of(sku: Option<&str>, count: Option<f64>) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing_jobs::{TakenRuns, take_jobs};
+    use crate::jobs::testing::{TakenRuns, take_jobs};
     use super::*;
 
     const HEADER: &str = "job,workload,start,end,sku,count,region,market,exit_state,checkpoints,last_checkpoint\n";

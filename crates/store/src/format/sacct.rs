@@ -161,7 +161,7 @@ impl Fields<'_> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::testing_jobs::{TakenRuns, take_jobs};
+    use crate::jobs::testing::{TakenRuns, take_jobs};
     use super::*;
 
     const HEADER: &str = "JobID|JobName|Partition|State|Submit|Start|End|AllocTRES|Restarts\n";

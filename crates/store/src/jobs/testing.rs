@@ -1,7 +1,7 @@
 //! For tests of formats of jobs: what a file gives.
 
-use super::{Decode, Format, JobSink, MetricsOptions};
 use crate::error::StoreError;
+use crate::format::{Decode, Format, JobSink, MetricsOptions};
 use crate::input::Input;
 use crate::load::Reject;
 use lowwater_model::job::JobRun;
