@@ -132,8 +132,9 @@ pub(super) const MUTATIONS: &[Mutation] = &[
     }),
     ("a longer promise", "commit", |p| {
         commit(p, |commit| {
+            let is_longer = commit.term != Market::ThreeYears;
             commit.term = Market::ThreeYears;
-            Some(())
+            is_longer.then_some(())
         })
     }),
     ("no term at all", "commit", |p| {
