@@ -20,19 +20,19 @@ pub(super) struct Lot {
     pub(super) demand: f64,
 }
 
-/// Seconds that run in an hour, and their cost times seconds.
+/// Seconds that run in an hour and their cost, both times the seconds that are kept of it: exact until the one division.
 #[derive(Clone, Copy, Default)]
 struct Running {
-    seconds: i64,
+    square_seconds: i64,
     cost_seconds: i128,
 }
 
 impl Running {
     fn demand(self) -> HourDemand {
-        if self.seconds == 0 {
+        if self.square_seconds == 0 {
             return HourDemand::default();
         }
-        let units = self.seconds as f64 / HOUR_SECONDS as f64;
+        let units = self.square_seconds as f64 / (HOUR_SECONDS * HOUR_SECONDS) as f64;
         let cost = Money::from_units(self.cost_seconds).estimate().amount() / HOUR_SECONDS as f64;
         HourDemand {
             units,
@@ -56,7 +56,7 @@ impl Replay<'_> {
         let range = within.hour_range();
         let touched = self.touched.get(&place).map(|touched| &touched.work);
         let gone = touched.map_or_else(Spans::default, |work| work.removed.union(&work.rerated));
-        let mut seconds = vec![0_i64; hours.len()];
+        let mut square_seconds = vec![0_i64; hours.len()];
         for line in removable(&self.facts.resources[place]).filter(|line| is_on_demand(line)) {
             for run in &line.runs {
                 let Some((start, end)) = clip(run, &range) else {
@@ -65,13 +65,13 @@ impl Replay<'_> {
                 for second in (start..end).step_by(HOUR_SECONDS as usize) {
                     let index = (second / HOUR_SECONDS - range.start) as usize;
                     let kept = HOUR_SECONDS - gone.overlap(second, second + HOUR_SECONDS);
-                    seconds[index] = seconds[index].max(i64::from(run.seconds) * kept / HOUR_SECONDS);
+                    square_seconds[index] = square_seconds[index].max(i64::from(run.seconds) * kept);
                     hours[index].cost_seconds += run.cost.units() * i128::from(kept);
                 }
             }
         }
-        for (hour, seconds) in hours.iter_mut().zip(seconds) {
-            hour.seconds += seconds;
+        for (hour, square_seconds) in hours.iter_mut().zip(square_seconds) {
+            hour.square_seconds += square_seconds;
         }
     }
 

@@ -229,3 +229,19 @@ proptest! {
         prop_assert!((cash(&facts, &changes) - saved).abs() < 1e-6);
     }
 }
+
+#[test]
+fn a_part_of_a_part_of_an_hour_is_not_cut_to_seconds() {
+    let facts = sample::facts(
+        "as_of = \"2026-04-21T00:00:00Z\"\nhistory_days = 1\nreplay_days = 1\n\
+         [[resource]]\nid = \"a\"\nsku = \"p4d.24xlarge\"\nline = [{ rate = \"10\", seconds = 1911 }]\n",
+    );
+    let stop = Change::Stop(Stop {
+        name: None,
+        resource: "a".into(),
+        since: "2026-04-20T12:30:00Z".parse().unwrap(),
+    });
+    let hours = Replay::of(&facts).with(&stop).on_demand([&"a".into()], facts.period);
+    assert_eq!(hours[12].units, 1911.0 / 3600.0 / 2.0);
+    assert_eq!(hours[12].units * hours[12].price, 5.0);
+}
