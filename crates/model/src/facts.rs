@@ -113,7 +113,7 @@ pub struct Resource {
     pub region: RegionId,
     /// Instance type.
     pub sku: Known<Sku>,
-    /// GPUs; 0 = none.
+    /// GPUs; 0 = nobody says how many. The store hands over machines with GPUs only.
     pub gpus: f64,
     /// Who owns it and how it may be treated.
     pub owner: Owner,

@@ -143,7 +143,7 @@ impl Store {
                     || Known::unknown("no column names an instance type"),
                     |s| Known::Value(s.into()),
                 ),
-                gpus: row.number("x_GpuCount").unwrap_or(0.0),
+                gpus: self.gpus(row),
                 usage: usage.remove(&id).unwrap_or_default(),
                 clues: clues::of(owner.class, &traits, billed.remove(&id)),
                 owner,
@@ -265,8 +265,8 @@ impl Store {
             Ok(second.and_then(|s| Timestamp::from_second(s + HOUR_SECONDS).ok()))
         };
         Ok(Quality {
-            gpu_cost: resources.iter().filter(|r| r.gpus > 0.0).map(cost).sum(),
-            joined_gpu_cost: resources.iter().filter(|r| r.gpus > 0.0).filter(seen).map(cost).sum(),
+            gpu_cost: resources.iter().map(cost).sum(),
+            joined_gpu_cost: resources.iter().filter(seen).map(cost).sum(),
             days: (period.seconds() / DAY_SECONDS) as u32,
             days_with_charges: days.iter().next().and_then(|r| r.int("days")).unwrap_or(0) as u32,
             bill_until: self.newest_charge()?.and_then(|s| Timestamp::from_second(s).ok()),

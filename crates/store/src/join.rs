@@ -137,7 +137,7 @@ impl<'a> Resources<'a> {
             by_label: Index::new(),
             by_id: Index::new(),
             by_scale_set: Index::new(),
-            gpus: billed.iter().map(|b| (b.resource_id.as_str(), b.gpus.max(1))).collect(),
+            gpus: billed.iter().map(|b| (b.resource_id.as_str(), b.gpus)).collect(),
         };
         for resource in billed {
             all.add(resource);

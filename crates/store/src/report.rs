@@ -268,7 +268,8 @@ impl Store {
                     to_char(max(x_Day), '%Y-%m-%d') AS last_day,
                     max(CASE WHEN observed.x_Observed IS NULL THEN 0 ELSE 1 END) AS observed
              FROM (SELECT * FROM {bill} {}) b
-             LEFT JOIN (SELECT DISTINCT ResourceId AS x_Observed FROM useful_hours {}) observed
+             LEFT JOIN (SELECT DISTINCT u.ResourceId AS x_Observed FROM (SELECT * FROM useful_hours {}) u
+                        JOIN gpu_resources g ON u.ResourceId = g.ResourceId WHERE g.x_Gpus > 0) observed
                ON b.ResourceId = observed.x_Observed
              GROUP BY {}",
             filter.sql,

@@ -7,6 +7,10 @@ use regex::Regex;
 
 use crate::tags;
 
+pub mod accelerator;
+
+use accelerator::{About, Named};
+
 /// What one text says of the hardware behind a charge.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Clue {
@@ -14,6 +18,8 @@ pub struct Clue {
     pub sku: Option<String>,
     /// Accelerators, where the text itself counts them.
     pub gpu_count: Option<f64>,
+    /// Accelerator that the text itself names.
+    pub accelerator: Option<String>,
 }
 
 impl Clue {
@@ -28,7 +34,9 @@ impl Clue {
 pub enum Place {
     /// `SkuPriceDetails`: the key `InstanceType` of FOCUS 1.2.
     PriceDetails,
-    /// The whole value is the name.
+    /// A column for instance types: what it holds is one, known or not.
+    Declared,
+    /// The whole value is the name, if it looks like one.
     Name,
     /// A meter: the name, or Azure's short form of it.
     Meter,
@@ -70,13 +78,19 @@ impl Place {
     pub fn read(self, text: &str) -> Clue {
         match self {
             Self::PriceDetails => price_details(text),
+            Self::Declared => declared(text.trim()),
             Self::Name => named(text.trim()),
             Self::Meter => meter(text.trim()),
             Self::Sentence => Clue {
                 sku: IN_SENTENCE.find(text).map(|found| found.as_str().to_owned()),
-                gpu_count: None,
+                ..with_accelerator(text)
             },
         }
+    }
+
+    /// Does it describe hardware, whatever the charge is for? Meters and sentences also name what they only go with.
+    pub fn is_of_hardware(self) -> bool {
+        matches!(self, Self::PriceDetails | Self::Declared)
     }
 }
 
@@ -98,26 +112,74 @@ fn pattern(text: &str) -> Regex {
     Regex::new(text).unwrap_or_else(|e| unreachable!("{e}"))
 }
 
+/// Longest name of an instance type.
+const MAX_NAME_BYTES: usize = 64;
+
+/// What a field for instance types holds is one, if it is a word.
+fn declared(text: &str) -> Clue {
+    let is_word = !text.is_empty() && text.len() <= MAX_NAME_BYTES && !text.contains(char::is_whitespace);
+    let is_name =
+        is_word && text.contains(|c: char| c.is_ascii_alphabetic()) && !NO_NAME.contains(&fold(text).as_str());
+    Clue {
+        sku: is_name.then(|| text.to_owned()),
+        ..with_accelerator(text)
+    }
+}
+
+/// Words for no instance type.
+const NO_NAME: &[&str] = &["none", "null", "na", "n/a", "unknown", "undefined"];
+
+fn fold(text: &str) -> String {
+    text.to_ascii_lowercase()
+}
+
 /// A name counts only if it looks like an instance type or is one that the table knows.
 fn named(text: &str) -> Clue {
     let known = WHOLE.is_match(text) || find_sku(text).is_some();
     Clue {
         sku: known.then(|| text.to_owned()),
-        gpu_count: None,
+        ..with_accelerator(text)
     }
+}
+
+/// The accelerator that a text names, without an instance type.
+fn with_accelerator(text: &str) -> Clue {
+    accelerator::find(text, About::Anything).map_or_else(Clue::default, clue)
+}
+
+fn clue(named: Named) -> Clue {
+    Clue {
+        sku: None,
+        gpu_count: named.count,
+        accelerator: Some(named.accelerator),
+    }
+}
+
+/// Keys that count accelerators, and keys that name them, in lower case.
+const COUNT_KEYS: &[&str] = &["gpucount", "acceleratorcount", "numberofgpus", "gpus"];
+const TYPE_KEYS: &[&str] = &["gputype", "acceleratortype", "gpumodel", "gpuname"];
+
+/// A number of accelerators.
+fn gpu_count(text: &str) -> Option<f64> {
+    let count = text.trim().parse().ok();
+    count.filter(|count: &f64| *count > 0.0 && *count <= MAX_GPUS)
 }
 
 fn price_details(text: &str) -> Clue {
     let details = tags::parse(text);
-    let mut clue = details
-        .get("instancetype")
-        .map(|name| named(name.trim()))
+    let find = |keys: &[&str]| keys.iter().find_map(|key| details.get(*key));
+    let mut found = find(&["instancetype", "machinetype"])
+        .map(|name| declared(name.trim()))
         .unwrap_or_default();
-    clue.gpu_count = details
-        .get("gpucount")
-        .and_then(|count| count.trim().parse().ok())
-        .filter(|count: &f64| *count > 0.0 && *count <= MAX_GPUS);
-    clue
+    if let Some(named) = find(TYPE_KEYS).and_then(|name| accelerator::of_field(name)) {
+        found = Clue {
+            sku: found.sku,
+            gpu_count: named.count.or(found.gpu_count),
+            accelerator: Some(named.accelerator),
+        };
+    }
+    found.gpu_count = find(COUNT_KEYS).and_then(|count| gpu_count(count)).or(found.gpu_count);
+    found
 }
 
 /// Azure's meters say `ND96asr v4 Spot` for `Standard_ND96asr_v4`.
@@ -132,7 +194,7 @@ fn meter(text: &str) -> Clue {
     let name = format!("Standard_{}", plain.unwrap_or(text).replace(' ', "_"));
     Clue {
         sku: find_sku(&name).map(|fact| fact.sku.to_string()),
-        gpu_count: None,
+        ..clue
     }
 }
 

@@ -209,10 +209,11 @@ impl Store {
     /// Matches every observed GPU to a billed resource and registers the outcome as `gpu_resources`.
     fn register_join(&self, session: &Session) -> Result<Joined, StoreError> {
         let resources = session.query(
-            "SELECT ResourceId, max(ResourceName) AS ResourceName, max(Tags) AS Tags, max(x_GpuCount) AS x_GpuCount
+            "SELECT ResourceId, max(ResourceName) AS ResourceName, max(Tags) AS Tags, max(x_Sku) AS x_Sku,
+                    max(x_GpuCount) AS x_GpuCount
              FROM gpu_hours WHERE ResourceId IS NOT NULL AND x_LineKind = 'compute' GROUP BY ResourceId ORDER BY ResourceId",
         )?;
-        let resources: Vec<join::Billed> = resources.iter().map(billed).collect();
+        let resources: Vec<join::Billed> = resources.iter().map(|row| self.billed(row)).collect();
         let gpus = session.query("SELECT DISTINCT coalesce(x_Host, '') AS x_Host, x_Gpu FROM usage ORDER BY 1, 2")?;
         let gpus: Vec<join::Observed> = gpus
             .iter()
@@ -237,6 +238,30 @@ impl Store {
             vec![RecordBatch::try_new(gpu_resources(), columns)?],
         )?;
         Ok(joined)
+    }
+
+    fn billed(&self, row: Row<'_>) -> join::Billed {
+        let tags = tags::parse(row.text_or_empty("Tags"));
+        join::Billed {
+            resource_id: row.text_or_empty("ResourceId").into(),
+            resource_name: row.text("ResourceName").map(Into::into),
+            name_tag: tags.get("name").cloned(),
+            gpus: self.gpus(row).ceil() as i64,
+        }
+    }
+
+    /// GPUs of a resource: what the bill or the table says, else what offers.csv says of its type; 0 = unknown.
+    pub(crate) fn gpus(&self, row: Row<'_>) -> f64 {
+        let declared = || {
+            let sku = row.text("x_Sku")?;
+            let mut offers = self
+                .config
+                .offers
+                .iter()
+                .filter(|o| o.sku.as_str().eq_ignore_ascii_case(sku));
+            offers.find_map(|offer| offer.holds().map(|holds| holds.count))
+        };
+        row.number("x_GpuCount").or_else(declared).unwrap_or(0.0)
     }
 
     fn register_views(&self, session: &Session) -> Result<(), StoreError> {
@@ -331,16 +356,6 @@ fn refuse_missing_files(snapshot: &Snapshot) -> Result<(), StoreError> {
                    file from a backup"
                 .into(),
         }),
-    }
-}
-
-fn billed(row: Row<'_>) -> join::Billed {
-    let tags = tags::parse(row.text_or_empty("Tags"));
-    join::Billed {
-        resource_id: row.text_or_empty("ResourceId").into(),
-        resource_name: row.text("ResourceName").map(Into::into),
-        name_tag: tags.get("name").cloned(),
-        gpus: row.number("x_GpuCount").unwrap_or(0.0).ceil() as i64,
     }
 }
 

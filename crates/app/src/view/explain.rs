@@ -24,8 +24,8 @@ pub struct Explained {
     pub place: String,
     /// Instance type, or why it is unknown.
     pub sku: Known<String>,
-    /// GPUs.
-    pub gpus: f64,
+    /// GPUs; null where nobody says how many.
+    pub gpus: Option<f64>,
     /// GPU model.
     pub accelerator: Option<String>,
     /// Its owner and rules.
@@ -173,7 +173,7 @@ impl Explained {
                 Known::Value(sku) => Known::Value(sku.to_string()),
                 Known::Unknown(why) => Known::Unknown(why.clone()),
             },
-            gpus: resource.gpus,
+            gpus: Some(resource.gpus).filter(|gpus| *gpus > 0.0),
             accelerator: resource.sku_fact().map(|f| f.accelerator.to_string()),
             owner: resource.owner.clone(),
             cost: cost(resource, period),
@@ -232,9 +232,10 @@ impl Explained {
     }
 
     fn gpu_words(&self) -> String {
-        match &self.accelerator {
-            Some(model) => format!("{} x {model}", amount::plain(self.gpus)),
-            None => "not in the table of hardware facts".to_owned(),
+        match (&self.accelerator, self.gpus) {
+            (Some(model), Some(gpus)) => format!("{} x {model}", amount::plain(gpus)),
+            (_, Some(gpus)) => format!("{} GPUs; not in the table of hardware facts", amount::plain(gpus)),
+            (_, None) => "unknown GPUs; not in the table of hardware facts".to_owned(),
         }
     }
 

@@ -294,3 +294,133 @@ fn a_decoder_that_panics_is_a_damaged_file() {
         "{error}"
     );
 }
+
+/// A day of machines of a cloud whose types no table knows: the bill says in its own words what is in them.
+const OWN_WORDS: &str = "ChargePeriodStart,ChargePeriodEnd,BilledCost,EffectiveCost,BillingCurrency,ChargeCategory,ServiceCategory,\
+ResourceId,ResourceName,ConsumedQuantity,ConsumedUnit,SkuPriceDetails,SkuMeter,ChargeDescription\n";
+
+fn own_words() -> String {
+    let machines = [
+        ("n-1", r#""{""InstanceType"":""gd-8xh100ib-i128""}",,"#),
+        ("n-2", ",NVIDIA H100 80GB,"),
+        (
+            "n-3",
+            r#""{""gpuType"":""L4"",""GpuCount"":2,""InstanceType"":""box-l""}",,"#,
+        ),
+        ("n-4", r#""{""InstanceType"":""box-h100""}",,"#),
+        ("n-5", ",,8x NVIDIA H100 node"),
+        ("n-6", r#""{""InstanceType"":""cpu-box-16""}",,"#),
+    ];
+    let mut bill = OWN_WORDS.to_owned();
+    for hour in 0..24 {
+        let (from, to) = (at("2026-10-01T00:00:00Z").as_second() + hour * 3600, 3600);
+        let time = |second| Timestamp::from_second(second).unwrap();
+        for (id, words) in machines {
+            let (start, end) = (time(from), time(from + to));
+            bill += &format!("{start},{end},2,2,USD,Usage,Compute,{id},host-{id},1,Hours,{words}\n");
+        }
+    }
+    bill +=
+        "2026-10-01T00:00:00Z,2026-10-02T00:00:00Z,9,9,USD,Usage,Storage,disk,disk,1,GB,,,Disk for NVIDIA H100 nodes\n";
+    bill
+}
+
+fn gpus_of(facts: &Facts) -> Vec<(&str, Option<&str>, f64)> {
+    facts
+        .resources
+        .iter()
+        .map(|r| (r.id.as_str(), r.sku.value().map(|sku| sku.as_str()), r.gpus))
+        .collect()
+}
+
+#[test]
+fn machines_whose_type_no_table_knows_are_gpus_by_the_bills_own_words() {
+    let dir = tempfile::tempdir().unwrap();
+    let load = load_text(dir.path(), "bill.csv", &own_words());
+    let warnings: Vec<&String> = load.units.iter().flat_map(|unit| &unit.warnings).collect();
+    assert!(
+        warnings
+            .iter()
+            .any(|w| w.contains("does not say how many GPUs") && w.contains("48 rows")),
+        "{warnings:?}"
+    );
+    let mut usage = String::from("time,host,gpu,activity,activity_metric,memory_used_mib,memory_total_mib,power_w\n");
+    for hour in 0..24 {
+        for host in ["host-n-4", "host-n-5"] {
+            usage.push_str(&format!("2026-10-01T{hour:02}:00:00Z,{host},0,0,SM_ACTIVE,,,\n"));
+        }
+    }
+    load_text(dir.path(), "usage.csv", &usage);
+    let facts = open(dir.path()).facts(None).unwrap();
+    assert_eq!(
+        gpus_of(&facts),
+        [
+            ("n-1", Some("gd-8xh100ib-i128"), 8.0),
+            ("n-2", None, 0.0),
+            ("n-3", Some("box-l"), 2.0),
+            ("n-4", Some("box-h100"), 0.0),
+            ("n-5", None, 8.0),
+        ]
+    );
+    let day = Money::whole(48);
+    assert_eq!(
+        facts.quality.gpu_cost,
+        day.times(5),
+        "machines of unknown count are GPU money"
+    );
+    assert_eq!(facts.quality.joined_gpu_cost, day.times(2), "host names join");
+    let idle = |id: &str| resource(&facts, id).usage.iter().filter(|(_, u)| u.idle).count();
+    assert_eq!(
+        (idle("n-4"), idle("n-5")),
+        (0, 0),
+        "one GPU is not known to be all of them"
+    );
+
+    let report = open(dir.path())
+        .report(&crate::report::ReportQuery {
+            by: vec![crate::report::Dimension::Sku],
+            ..Default::default()
+        })
+        .unwrap();
+    assert_eq!(report.gpu.cost, day.times(5));
+    assert_eq!(report.gpu.gpu_hours, Money::whole(24 * 18));
+    let row = |label: &str| report.rows.iter().find(|r| r.labels == [label]).unwrap();
+    assert_eq!(
+        (row("box-h100").idle_known, row("cpu-box-16").idle_known),
+        (false, true)
+    );
+
+    let header =
+        "provider,region,zone,sku,accelerator,count,market,payment,price_per_hour,price_basis,currency,as_of,source\n";
+    let offer = "own,,,BOX-H100,H100,1,on_demand,,2,list,USD,2026-10-01,price list\n";
+    std::fs::write(dir.path().join("offers.csv"), format!("{header}{offer}")).unwrap();
+    let declared = open(dir.path()).facts(None).unwrap();
+    let one = resource(&declared, "n-4");
+    assert_eq!(one.gpus, 1.0, "offers.csv declares it");
+    assert!(one.usage.iter().all(|(_, u)| u.idle), "so its one GPU is all of them");
+}
+
+#[test]
+fn a_bill_without_quantities_counts_charge_periods_and_says_so() {
+    let dir = tempfile::tempdir().unwrap();
+    let bill = "ChargePeriodStart,ChargePeriodEnd,BilledCost,BillingCurrency,ChargeCategory,ResourceId,x_InstanceType\n\
+                2026-10-01T00:00:00Z,2026-10-01T01:00:00Z,10,USD,Usage,i-1,p5.48xlarge\n\
+                2026-10-01T01:00:00Z,2026-10-01T01:30:00Z,5,USD,Usage,i-1,p5.48xlarge\n\
+                2026-10-01T00:00:00Z,2026-10-02T00:00:00Z,240,USD,Usage,i-2,p5.48xlarge\n";
+    let load = load_text(dir.path(), "bill.csv", bill);
+    let warnings: Vec<&String> = load.units.iter().flat_map(|unit| &unit.warnings).collect();
+    let said = |w: &&&String| w.contains("ConsumedQuantity and PricingQuantity") && w.contains("3 rows");
+    assert!(warnings.iter().any(|w| said(&w)), "{warnings:?}");
+    let store = open(dir.path());
+    let facts = store.facts(None).unwrap();
+    let seconds = |id: &str| -> u32 {
+        resource(&facts, id).lines[0]
+            .runs
+            .iter()
+            .map(|r| r.seconds * r.hours)
+            .sum()
+    };
+    assert_eq!((seconds("i-1"), seconds("i-2")), (5400, 86_400));
+    let report = store.report(&crate::report::ReportQuery::default()).unwrap();
+    assert_eq!(report.gpu.gpu_hours, Money::whole(8 * 25) + Money::whole(4));
+}

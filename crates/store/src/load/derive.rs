@@ -3,6 +3,7 @@
 use lowwater_model::charge::ChargeCategory;
 use lowwater_model::cloud::cloud_id;
 
+use super::bill::UNKNOWN;
 use super::chunk::Chunk;
 use super::column::{Column, Number, Text, Whole};
 use super::dictionary::NONE;
@@ -14,14 +15,18 @@ const DAY_MICROS: i64 = 24 * HOUR_MICROS;
 const UNIT: i128 = 1_000_000_000_000;
 
 /// Where the cost of a charge ends with its resource: instance hours.
-const COMPUTE: &str = "compute";
+pub(crate) const COMPUTE: &str = "compute";
 /// Where it goes on: disks, addresses, transfer, unused commitments, tax.
 const OTHER: &str = "other";
 /// Service categories in which instances are sold.
 const INSTANCE_CATEGORIES: &[&str] = &["Compute", "AI and Machine Learning"];
 
 /// Columns made of others, by name.
-pub(crate) struct Derived(Vec<(&'static str, Column)>);
+pub(crate) struct Derived {
+    columns: Vec<(&'static str, Column)>,
+    /// Rows of compute whose hours are the length of their charge period, because the bill gives no quantity of time.
+    pub(crate) assumed: Vec<u32>,
+}
 
 /// Columns that are used under other names in the cubes.
 pub(crate) const PROVIDER: &str = "x_Provider";
@@ -39,7 +44,7 @@ impl Derived {
         }
         let (provider, cloud) = providers(chunk, provider);
         let (hour, day, seconds) = periods(chunk);
-        Self(vec![
+        let columns = vec![
             (PROVIDER, Column::Text(provider)),
             ("x_Cloud", Column::Text(cloud)),
             ("x_Sku", Column::Text(made.sku)),
@@ -52,12 +57,19 @@ impl Derived {
             ("x_Hour", Column::Whole(hour)),
             ("x_Day", Column::Whole(day)),
             ("x_PeriodSeconds", Column::Whole(seconds)),
-        ])
+        ];
+        Self {
+            columns,
+            assumed: made.assumed,
+        }
     }
 
     /// A column by name.
     pub(crate) fn find(&self, name: &str) -> Option<&Column> {
-        self.0.iter().find(|(made, _)| *made == name).map(|(_, column)| column)
+        self.columns
+            .iter()
+            .find(|(made, _)| *made == name)
+            .map(|(_, column)| column)
     }
 }
 
@@ -71,6 +83,8 @@ struct Hardware {
     gpu_hours: Number,
     instance_hours: Number,
     kind: Text,
+    /// Rows whose hours are the length of their charge period.
+    assumed: Vec<u32>,
 }
 
 /// What is known of the hardware of one charge.
@@ -79,7 +93,9 @@ struct Found {
     clue: Clue,
     evidence: String,
     gpus: Option<i128>,
-    gpu_type: Option<&'static str>,
+    gpu_type: Option<String>,
+    /// Is the accelerator known only from a text that may name one that the charge is not for?
+    is_hearsay: bool,
 }
 
 /// Looks for the SKU of a row; each distinct text is read once.
@@ -106,7 +122,7 @@ impl Clues<'_> {
 impl<'a> Finder<'a> {
     fn new(chunk: &'a Chunk) -> Self {
         let own = chunk.extra().iter().filter(|name| sku::is_sku_column(name));
-        let own = own.map(|name| (name.as_str(), Place::Name));
+        let own = own.map(|name| (name.as_str(), Place::Declared));
         let (first, rest) = sku::PLACES.split_at(1);
         let names = first.iter().copied().chain(own).chain(rest.iter().copied());
         let places = names.filter_map(|(name, place)| {
@@ -154,19 +170,36 @@ impl<'a> Finder<'a> {
                 continue;
             }
             let clue = place.at(code).clone();
+            if found.clue.accelerator.is_none() && clue.accelerator.is_some() {
+                found.is_hearsay = !place.place.is_of_hardware();
+                found.clue.accelerator = clue.accelerator;
+            }
             found.clue.gpu_count = found.clue.gpu_count.or(clue.gpu_count);
-            if clue.sku.is_some() {
+            if found.clue.sku.is_none() && clue.sku.is_some() {
                 found.clue.sku = clue.sku;
                 found.evidence.clone_from(&place.evidence);
+            }
+            if found.clue.fact().is_some() {
                 break;
             }
         }
-        let fact = found.clue.fact();
-        let count = fact.map(|f| f.count).or(found.clue.gpu_count);
-        found.gpu_type = fact.map(|f| f.accelerator.as_str());
-        // not money: a count from a table of facts
-        found.gpus = count.map(|count| (count * UNIT as f64).round() as i128);
+        found.settle();
         found
+    }
+}
+
+impl Found {
+    /// The table of instance types is right about the type; else the bill's own words count.
+    fn settle(&mut self) {
+        let fact = self.clue.fact();
+        let count = fact.map(|f| f.count).or(self.clue.gpu_count);
+        // not money: a count from a table of facts
+        self.gpus = count.map(|count| (count * UNIT as f64).round() as i128);
+        let named = fact
+            .map(|f| f.accelerator.to_string())
+            .or_else(|| self.clue.accelerator.clone());
+        self.gpu_type = named.or_else(|| self.gpus.map(|_| UNKNOWN.to_owned()));
+        self.is_hearsay &= fact.is_none();
     }
 }
 
@@ -178,6 +211,8 @@ struct Lines<'a> {
     unused: [Flags<'a>; 2],
     consumed: Hours<'a>,
     priced: Hours<'a>,
+    start: Option<&'a Whole>,
+    end: Option<&'a Whole>,
 }
 
 impl<'a> Lines<'a> {
@@ -196,46 +231,64 @@ impl<'a> Lines<'a> {
             unused: [unused("CommitmentDiscountStatus"), unused("CapacityReservationStatus")],
             consumed: Hours::new(chunk, "ConsumedUnit", "ConsumedQuantity"),
             priced: Hours::new(chunk, "PricingUnit", "PricingQuantity"),
+            start: chunk.whole("ChargePeriodStart"),
+            end: chunk.whole("ChargePeriodEnd"),
         }
     }
 
-    /// Hours of the instance, where the line is of hours of an instance.
-    fn instance_hours(&self, row: u32) -> Option<i128> {
+    /// Hours of the instance, where the line is of hours of an instance, and whether they are assumed: a bill that gives
+    /// no quantity of time means the whole charge period.
+    fn hours(&self, row: u32) -> Option<(i128, bool)> {
         let is_use = self.usage.get(row) == Some(true) && self.category.get(row) != Some(false);
         let is_waste = self.unused.iter().any(|flags| flags.get(row) == Some(true));
         if !is_use || is_waste {
             return None;
         }
-        self.consumed.get(row).or_else(|| self.priced.get(row))
+        if let Some(hours) = self.consumed.get(row).or_else(|| self.priced.get(row)) {
+            return Some((hours, false));
+        }
+        let says_what_else = self.consumed.is_other(row) || self.priced.is_other(row);
+        let length = self.end?.get(row)? - self.start?.get(row)?;
+        let hours = half_even(i128::from(length) * UNIT, i128::from(HOUR_MICROS));
+        (!says_what_else && length > 0).then_some((hours, true))
     }
 
     fn put(&self, row: u32, found: &Found, made: &mut Hardware) {
         let at = row as usize;
         debug_assert!(at < self.chunk.rows());
-        if let Some(gpus) = found.gpus {
-            made.gpu_count.put(at, gpus as i64);
+        if let Some(sku) = &found.clue.sku {
+            made.sku.put(at, sku);
+            made.evidence.put(at, &found.evidence);
         }
-        if let Some(gpu_type) = found.gpu_type {
-            made.gpu_type.put(at, gpu_type);
+        let is_machine = found.clue.sku.is_some() || found.gpu_type.is_some();
+        let hours = self.hours(row).filter(|_| is_machine);
+        if !found.is_hearsay || hours.is_some() {
+            put_gpus(at, found, made);
         }
-        let Some(sku) = &found.clue.sku else {
-            made.kind.put(at, OTHER);
-            return;
-        };
-        made.sku.put(at, sku);
-        made.evidence.put(at, &found.evidence);
-        let Some(hours) = self.instance_hours(row) else {
+        let Some((hours, is_assumed)) = hours else {
             made.kind.put(at, OTHER);
             return;
         };
         made.kind.put(at, COMPUTE);
         made.instance_hours.put(at, hours);
+        if is_assumed {
+            made.assumed.push(row);
+        }
         if let Some(gpus) = found.gpus {
             // No instance runs so long that this is too large; a misread quantity may.
             if let Some(product) = hours.checked_mul(gpus) {
                 made.gpu_hours.put(at, half_even(product, UNIT));
             }
         }
+    }
+}
+
+fn put_gpus(at: usize, found: &Found, made: &mut Hardware) {
+    if let Some(gpus) = found.gpus {
+        made.gpu_count.put(at, gpus as i64);
+    }
+    if let Some(gpu_type) = &found.gpu_type {
+        made.gpu_type.put(at, gpu_type);
     }
 }
 
@@ -284,7 +337,31 @@ impl<'a> Hours<'a> {
             per_hour => Some(half_even(self.quantity?.get(row)?, *per_hour)),
         }
     }
+
+    /// Is it a quantity of something that is not a machine for a while, such as gigabytes?
+    fn is_other(&self, row: u32) -> bool {
+        let unit = self
+            .unit
+            .and_then(|unit| unit.get(row))
+            .map(str::trim)
+            .unwrap_or_default();
+        !unit.is_empty() && per_hour(unit) == 0 && !OF_PERIOD.iter().any(|name| name.eq_ignore_ascii_case(unit))
+    }
 }
+
+/// Units of machines that are billed for their whole charge period.
+const OF_PERIOD: &[&str] = &[
+    "day",
+    "days",
+    "1 day",
+    "month",
+    "months",
+    "1 month",
+    "instance",
+    "instances",
+    "instance-months",
+    "1",
+];
 
 fn per_hour(unit: &str) -> i128 {
     match unit.trim().to_ascii_lowercase().as_str() {

@@ -151,11 +151,12 @@ fn order(charges: Charges<'_>, units: &Units) -> Vec<u32> {
 
 /// Rows of resources that have a GPU in any row of the unit so far, and rows with a GPU that name no resource.
 fn gpu_rows(charges: Charges<'_>, rows: &[u32], unit: &mut Unit) -> Vec<u32> {
-    let (Some(Column::Whole(gpus)), Some(resources)) = (charges.find("x_GpuCount"), charges.chunk.text("ResourceId"))
+    let (Some(Column::Text(types)), Some(resources)) = (charges.find("x_GpuType"), charges.chunk.text("ResourceId"))
     else {
         return Vec::new();
     };
-    let has_gpu = |row: u32| gpus.get(row).is_some_and(|count| count > 0);
+    // A type without a number is a GPU too: how many is unknown.
+    let has_gpu = |row: u32| types.codes.get(row) != NONE;
     let mut wanted = vec![false; resources.dictionary.len()];
     if !unit.gpu_resources.is_empty() {
         for (wanted, resource) in wanted.iter_mut().zip(resources.dictionary.iter()) {

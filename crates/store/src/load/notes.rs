@@ -3,8 +3,9 @@
 use lowwater_model::charge::{ChargeCategory, ChargeFrequency, CommitmentStatus, PricingCategory};
 use lowwater_model::money::Money;
 
-use super::column::Text;
+use super::column::{Column, Text};
 use super::cube::Charges;
+use super::derive::COMPUTE;
 use super::dictionary::NONE;
 use super::units::Units;
 use crate::tags;
@@ -43,14 +44,42 @@ pub(crate) fn note(charges: Charges<'_>, units: &mut Units) {
     if let Some(column) = charges.chunk.text("Tags") {
         tally(charges, units, column, true, &tag_notes(column));
     }
-    if let Some(super::column::Column::Text(column)) = charges.derived.find("x_SkuEvidence") {
+    if let Some(Column::Text(column)) = charges.derived.find("x_SkuEvidence") {
         let notes = column.dictionary.iter().map(|evidence| {
             (evidence == "ChargeDescription").then(|| "the instance type stands only in ChargeDescription".to_owned())
         });
         tally(charges, units, column, false, &notes.collect::<Vec<_>>());
     }
     pricing_categories(charges, units);
+    hours_and_gpus(charges, units);
     effective_costs(charges, units);
+}
+
+/// Said of machines whose bill gives no hours.
+const ASSUMED_HOURS: &str = "ConsumedQuantity and PricingQuantity give no hours of a machine (missing, or in no unit of time), \
+     so its hours are taken to be the whole charge period";
+/// Said of machines whose bill names a GPU, but not how many.
+const UNCOUNTED_GPUS: &str =
+    "a GPU machine does not say how many GPUs it has: its cost is GPU spend, its GPU-hours are unknown";
+
+fn hours_and_gpus(charges: Charges<'_>, units: &mut Units) {
+    let unit_of = |row: u32| charges.chunk.units[row as usize] as usize;
+    for row in &charges.derived.assumed {
+        units.get_mut(unit_of(*row)).note(ASSUMED_HOURS, None);
+    }
+    let (Some(Column::Text(types)), Some(Column::Whole(counts)), Some(Column::Text(kinds))) = (
+        charges.find("x_GpuType"),
+        charges.find("x_GpuCount"),
+        charges.find("x_LineKind"),
+    ) else {
+        return;
+    };
+    for row in 0..charges.chunk.rows() as u32 {
+        let is_gpu = types.codes.get(row) != NONE && kinds.get(row) == Some(COMPUTE);
+        if is_gpu && counts.get(row).is_none() {
+            units.get_mut(unit_of(row)).note(UNCOUNTED_GPUS, None);
+        }
+    }
 }
 
 /// Counts rows, and their BilledCost, by the note of their text.
@@ -161,7 +190,7 @@ fn effective_costs(charges: Charges<'_>, units: &mut Units) {
     };
     let category = chunk.text("ChargeCategory");
     let commitment = chunk.text("CommitmentDiscountId");
-    let Some(super::column::Column::Text(provider)) = charges.derived.find(super::derive::PROVIDER) else {
+    let Some(Column::Text(provider)) = charges.derived.find(super::derive::PROVIDER) else {
         return;
     };
     for (at, unit) in chunk.units.iter().enumerate() {

@@ -30,6 +30,7 @@ pub const ALL: &[Check] = &[
     unreliable_effective,
     prices,
     unknown_sku,
+    unknown_gpu,
     rejects,
     unknown_costs,
     config,
@@ -56,7 +57,7 @@ fn about(
     let mut picked: Vec<(Money, &Resource)> = facts
         .resources
         .iter()
-        .filter(|r| r.gpus > 0.0 && picks(r))
+        .filter(|r| picks(r))
         .map(|r| (cost(r, &facts.period), r))
         .filter(|(c, _)| !c.is_zero())
         .collect();
@@ -304,7 +305,7 @@ fn unknown_sku(of: &Evidence) -> Vec<Finding> {
             hint: "export SkuPriceDetails, or an x_ column with the instance type".into(),
         },
     );
-    let off_table = |r: &Resource| r.sku.value().is_some() && r.sku_fact().is_none();
+    let off_table = |r: &Resource| r.gpus > 0.0 && r.sku.value().is_some() && r.sku_fact().is_none();
     findings.extend(about(&of.facts, off_table, |n, place, cost| Finding {
         id: "unknown_hardware",
         cost: Some(cost),
@@ -316,6 +317,26 @@ fn unknown_sku(of: &Evidence) -> Vec<Finding> {
         hint: "its power and memory limits stay unknown; report the type so that it is added".into(),
     }));
     findings
+}
+
+fn unknown_gpu(of: &Evidence) -> Vec<Finding> {
+    about(
+        &of.facts,
+        |r| r.gpus <= 0.0,
+        |n, place, cost| Finding {
+            id: "unknown_gpu",
+            cost: Some(cost),
+            place,
+            why: format!(
+                "{} of unknown GPUs: the bill names a GPU but not how many, so whether all of them idle is unknown",
+                plural(n, "GPU resource")
+            ),
+            hint:
+                "say it with a row of the instance type in offers.csv (accelerator and count), or export GpuCount in \
+                   SkuPriceDetails"
+                    .into(),
+        },
+    )
 }
 
 fn rejects(of: &Evidence) -> Vec<Finding> {
@@ -462,6 +483,8 @@ mod tests {
         );
         let sku = found(|e| e.facts.resources[0].sku = Known::unknown("no column"));
         assert_eq!(sku.iter().map(|f| f.id).collect::<Vec<_>>(), ["unknown_sku"]);
+        let uncounted = only(|e| e.facts.resources[0].gpus = 0.0);
+        assert_eq!((uncounted.id, uncounted.cost), ("unknown_gpu", Some(ONE)));
         let hardware = found(|e| e.facts.resources[0].sku = Known::Value("x9.metal".into()));
         assert_eq!(
             hardware.iter().map(|f| f.id).collect::<Vec<_>>(),
