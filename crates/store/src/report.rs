@@ -115,7 +115,7 @@ pub struct ReportQuery {
     pub by: Vec<Dimension>,
     /// Cost column; none = effective, or billed where effective can't be trusted.
     pub metric: Option<CostMetric>,
-    /// First day, in the owner's zone.
+    /// First day, in the owner's zone, unless `utc` is set.
     pub from: Option<Date>,
     /// First day after.
     pub to: Option<Date>,
@@ -123,13 +123,15 @@ pub struct ReportQuery {
     pub period: PeriodKind,
     /// How idle cost is shown.
     pub idle: IdleMode,
+    /// Days are those of UTC, as the days of facts and plans.
+    pub utc: bool,
 }
 
 impl ReportQuery {
     /// Does the answer depend on where a day begins?
     fn is_about_time(&self) -> bool {
         let by_time = self.by.iter().any(|d| matches!(d, Dimension::Day | Dimension::Month));
-        (by_time || self.from.is_some() || self.to.is_some()) && self.period == PeriodKind::Charge
+        (by_time || self.from.is_some() || self.to.is_some()) && self.period == PeriodKind::Charge && !self.utc
     }
 }
 
@@ -217,6 +219,7 @@ impl Store {
         notes.extend(self.spelling()?.notes());
         shape_idle(&mut rows, query, &mut notes);
         rows.retain(|r| !r.cost.is_zero() || !r.of_which_idle.is_zero());
+        notes.extend(figures.counted_twice(metric, &self.currency()));
         sort_rows(&mut rows, query);
         let stored = figures.total;
         let exact = if filter.is_whole() {
@@ -241,9 +244,24 @@ impl Store {
             idle_known: !self.joined()?.matched().is_empty(),
             lines: figures.lines,
             gpu: self.gpu_figures(&figures, metric, &filter)?,
-            days: figures.days,
+            days: self.days(query, figures.days, &filter)?,
             notes,
         })
+    }
+
+    /// First and last day with charges, in the zone of the days of every report; `days` are those of the rows.
+    fn days(&self, query: &ReportQuery, days: Option<Days>, filter: &Filter) -> Result<Option<Days>, StoreError> {
+        if days.is_none() || query.utc || self.has_cube_days() || query.is_about_time() {
+            return Ok(days);
+        }
+        let sql = format!(
+            "SELECT to_char(min(x_Day), '%Y-%m-%d') AS first_day, to_char(max(x_Day), '%Y-%m-%d') AS last_day
+             FROM charge_days {}",
+            filter.sql
+        );
+        let rows = self.session()?.query(&sql)?;
+        let local = |row: Row<'_>| Some((row.text("first_day")?.to_owned(), row.text("last_day")?.to_owned()));
+        Ok(rows.iter().next().and_then(local))
     }
 
     /// The rows, and the sums that do not depend on the dimensions, in one pass over the bill.
@@ -258,11 +276,11 @@ impl Store {
         let select: String = dimensions
             .map(|(i, d)| format!("{} AS d{i}, ", d.expression(query.period)))
             .collect();
-        let group: Vec<String> = (1..=query.by.len() + 5).map(|i| i.to_string()).collect();
+        let group: Vec<String> = (1..=query.by.len() + 6).map(|i| i.to_string()).collect();
         let column = metric.column();
         let sql = format!(
             "SELECT {select}x_Label, coalesce(x_Class, 'unknown') AS x_Class, x_Team IS NULL AS x_NoTeam,
-                    coalesce(x_Untagged, true) AS x_Untagged, x_GpuType IS NOT NULL AS x_Gpu,
+                    coalesce(x_Untagged, true) AS x_Untagged, x_GpuType IS NOT NULL AS x_Gpu, x_Committed,
                     sum({column}) AS cost, sum(x_Idle{column}) AS idle, sum(x_GpuHours) AS gpu_hours,
                     to_char(min(x_Day), '%Y-%m-%d') AS first_day,
                     to_char(max(x_Day), '%Y-%m-%d') AS last_day,
@@ -318,6 +336,9 @@ impl Store {
     }
 }
 
+/// First and last day.
+type Days = (String, String);
+
 /// A row in the making.
 #[derive(Default)]
 struct Gathered {
@@ -353,10 +374,24 @@ struct Figures {
     gpu: Money,
     development: Money,
     gpu_hours: Money,
-    days: Option<(String, String)>,
+    /// Purchases of commitments.
+    commitments: Money,
+    days: Option<Days>,
 }
 
 impl Figures {
+    /// What a metric at prices before commitment discounts holds beside the use that commitments cover.
+    fn counted_twice(&self, metric: CostMetric, currency: &str) -> Option<String> {
+        let at_prices = matches!(metric, CostMetric::List | CostMetric::Contracted);
+        let (bought, unused) = (self.commitments, self.lines.unused_commitment);
+        (at_prices && !(bought.is_zero() && unused.is_zero())).then(|| {
+            format!(
+                "the {metric} cost holds {bought} {currency} of commitments bought and {unused} {currency} of unused commitment \
+                 beside the {metric} price of the use that commitments cover: take both off before you compare it with another metric"
+            )
+        })
+    }
+
     fn add(&mut self, row: Row<'_>) {
         let cost = row.money_or_zero("cost");
         self.total += cost;
@@ -364,6 +399,7 @@ impl Figures {
         self.gpu_hours += row.money_or_zero("gpu_hours");
         match row.text("x_Label") {
             Some("(unused commitment)") => self.lines.unused_commitment += cost,
+            Some("(purchase)") if row.bool("x_Committed") => self.commitments += cost,
             Some(_) => {}
             None => {
                 self.lines.unallocated += if row.bool("x_NoTeam") { cost } else { Money::ZERO };

@@ -282,11 +282,16 @@ impl Store {
     /// day cube, which is faster.
     pub(crate) fn owned_bill(&self, about_time: bool) -> Result<&'static str, StoreError> {
         self.owned()?;
-        Ok(if about_time && !self.all_places().has_cube_days() {
+        Ok(if about_time && !self.has_cube_days() {
             "owned_local_bill"
         } else {
             "owned_bill"
         })
+    }
+
+    /// Are the owner's days those of the day cube, UTC?
+    pub(crate) fn has_cube_days(&self) -> bool {
+        self.all_places().has_cube_days()
     }
 
     /// Asks who owns each distinct resource and registers the answers as `owners`.

@@ -22,6 +22,7 @@ macro_rules! views {
 }
 
 views! {
+    charge_days,
     local_days,
     gpu_activity,
     resource_hours,

@@ -27,6 +27,7 @@ fn untagged(store: &Store, facts: &Facts) -> Result<Money, AppError> {
         metric: Some(facts.basis.metric),
         from: day(facts.period.start),
         to: day(facts.period.end),
+        utc: true,
         ..ReportQuery::default()
     };
     Ok(store.report(&query)?.lines.untagged)

@@ -109,7 +109,9 @@ impl Rejects {
     fn reasons(&self) -> Vec<String> {
         let mut by_reason: BTreeMap<(&str, &str), u64> = BTreeMap::new();
         for row in &self.rows {
-            *by_reason.entry((row.column.as_str(), row.why.as_str())).or_default() += 1;
+            // After the reason may stand another cost of the row, which is different in every one.
+            let why = row.why.split_once("; its ").map_or(row.why.as_str(), |(why, _)| why);
+            *by_reason.entry((row.column.as_str(), why)).or_default() += 1;
         }
         let words = |((column, why), n): ((&str, &str), u64)| {
             let column = if column.is_empty() {

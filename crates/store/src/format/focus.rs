@@ -145,13 +145,11 @@ fn decode_csv(input: &mut Input, sink: &mut dyn BillSink) -> Result<(), StoreErr
     Ok(())
 }
 
-/// The money of a row that can't be read: its first cost that can.
+/// The money of a row that can't be read: its BilledCost, where that can.
 fn at_stake(header: &[String], columns: &[Cells], row: usize) -> Option<String> {
-    COSTS.iter().find_map(|cost| {
-        let at = header.iter().position(|name| focus_id(name) == Some(cost))?;
-        let text = columns[at].get(row).ok()??;
-        Decimal::parse(text).is_ok().then(|| text.to_owned())
-    })
+    let at = header.iter().position(|name| focus_id(name) == Some("BilledCost"))?;
+    let text = columns[at].get(row).ok()??;
+    Decimal::parse(text).is_ok().then(|| text.to_owned())
 }
 
 fn decode_parquet(input: &mut Input, sink: &mut dyn BillSink) -> Result<(), StoreError> {

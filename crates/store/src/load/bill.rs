@@ -187,11 +187,14 @@ impl<'a> Bills<'a> {
             row: number,
             column: fault.column.to_owned(),
             value: fault.value.chars().take(200).collect(),
-            reason: fault.reason,
+            reason: format!(
+                "{}{}",
+                fault.reason,
+                self.checker.other_cost(fields).unwrap_or_default()
+            ),
             at_stake: self.checker.at_stake(fields).map(str::to_owned),
         };
-        let billed = self.checker.billed(fields);
-        self.rejects.push(Rejected { reject, unit, billed });
+        self.rejects.push(Rejected { reject, unit });
         self.refuse_flood()
     }
 
@@ -354,11 +357,7 @@ impl BillSink for Bills<'_> {
     }
 
     fn reject(&mut self, reject: Reject) {
-        self.rejects.push(Rejected {
-            reject,
-            unit: None,
-            billed: None,
-        });
+        self.rejects.push(Rejected { reject, unit: None });
     }
 
     fn warn(&mut self, warning: String) {

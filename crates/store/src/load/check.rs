@@ -236,20 +236,25 @@ impl Checker {
         Some(self.checked(fields, start, None))
     }
 
-    /// The money of a rejected row: the first cost that can be read.
+    /// BilledCost of a rejected row as the file writes it, where it can be read: that is the money at stake.
     pub(crate) fn at_stake<'a>(&self, fields: &[Option<&'a str>]) -> Option<&'a str> {
-        let texts = self.places.costs.iter().flatten();
-        let mut texts = texts.filter_map(|at| fields.get(*at).copied().flatten());
-        texts.find(|text| Decimal::parse(text).is_ok())
-    }
-
-    /// BilledCost of a rejected row, where it can be read.
-    pub(crate) fn billed(&self, fields: &[Option<&str>]) -> Option<Decimal> {
         let text = fields
             .get(self.places.costs[CostMetric::Billed as usize]?)
             .copied()
             .flatten()?;
-        Decimal::parse(text).ok()
+        Decimal::parse(text).is_ok().then_some(text)
+    }
+
+    /// Another cost of a row whose BilledCost can't be read, in words: it is no substitute, but a trace.
+    pub(crate) fn other_cost(&self, fields: &[Option<&str>]) -> Option<String> {
+        if self.at_stake(fields).is_some() {
+            return None;
+        }
+        CostMetric::ALL.iter().zip(self.places.costs).find_map(|(metric, at)| {
+            let text = fields.get(at?).copied().flatten()?;
+            Decimal::parse(text).ok()?;
+            Some(crate::load::rejects::other_cost(metric.column(), text))
+        })
     }
 
     /// The costs of the row that was checked last.

@@ -77,13 +77,13 @@ pub(crate) fn finish(mut bills: Bills<'_>, policy: &Policy) -> Result<(Vec<UnitR
 fn rejects_by_unit(bills: &mut Bills<'_>) -> Result<BTreeMap<usize, RejectedRows>, StoreError> {
     let largest = bills.units.largest();
     let mut by_unit: BTreeMap<usize, RejectedRows> = BTreeMap::new();
-    for Rejected { reject, unit, billed } in std::mem::take(&mut bills.rejects) {
+    for Rejected { reject, unit } in std::mem::take(&mut bills.rejects) {
         let unit = unit.filter(|at| bills.units.get_mut(*at).rows > 0);
         let Some(unit) = unit.or(largest) else {
             let what = format!("no row can be taken; the first: {} {}", reject.column, reject.reason);
             return Err(InputError::new(&reject.file, what).row(reject.row).into());
         };
-        by_unit.entry(unit).or_default().push(reject, billed);
+        by_unit.entry(unit).or_default().push(reject);
     }
     for (unit, rejects) in &by_unit {
         bills.units.get_mut(*unit).rejects = rejects.count();

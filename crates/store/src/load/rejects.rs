@@ -21,8 +21,11 @@ pub(crate) struct Rejected {
     pub(crate) reject: Reject,
     /// Where its month could be read.
     pub(crate) unit: Option<usize>,
-    /// Where it could be read.
-    pub(crate) billed: Option<Decimal>,
+}
+
+/// What stands after the reason where BilledCost can't be read and another cost can.
+pub(crate) fn other_cost(column: &str, text: &str) -> String {
+    format!("; its {column} is {text}")
 }
 
 /// The rejected rows of a unit, with their money.
@@ -34,7 +37,8 @@ pub(crate) struct RejectedRows {
 }
 
 impl RejectedRows {
-    pub(crate) fn push(&mut self, reject: Reject, billed: Option<Decimal>) {
+    pub(crate) fn push(&mut self, reject: Reject) {
+        let billed = reject.at_stake.as_deref().and_then(|text| Decimal::parse(text).ok());
         self.rows.push(reject);
         match billed {
             None => self.money.unknown += 1,

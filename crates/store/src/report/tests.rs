@@ -242,3 +242,99 @@ proptest! {
         prop_assert_eq!(report.stored, total);
     }
 }
+
+/// A month of support, and hours around midnight on the first.
+fn around_midnight(zone: &str) -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    let at = |text: &str| text.parse::<Timestamp>().unwrap();
+    let mut month = Line::hour("", "", at("2026-10-01T00:00:00Z"), "31");
+    (month.end, month.hours) = ("2026-11-01T00:00:00Z".into(), "");
+    let hours = ["2026-10-01T03:00:00Z", "2026-10-31T23:00:00Z"].map(|t| Line::hour("i-a", "g5.xlarge", at(t), "1"));
+    let mut lines = vec![month];
+    lines.extend(hours);
+    load_text(dir.path(), "bill.csv", &focus_csv(&lines));
+    std::fs::write(
+        dir.path().join("policy.toml"),
+        format!("[calendar]\nzone = \"{zone}\"\n"),
+    )
+    .unwrap();
+    dir
+}
+
+#[test]
+fn a_charge_of_a_month_is_of_its_month_in_every_zone_and_hours_are_the_owners() {
+    for (zone, months, days) in [
+        (
+            "America/Los_Angeles",
+            [("2026-09", "1.00"), ("2026-10", "32.00")],
+            ("2026-09-30", "2026-10-31"),
+        ),
+        (
+            "Europe/Berlin",
+            [("2026-10", "32.00"), ("2026-11", "1.00")],
+            ("2026-10-01", "2026-11-01"),
+        ),
+    ] {
+        let dir = around_midnight(zone);
+        let store = open(dir.path());
+        let report = store.report(&by(&[Dimension::Month])).unwrap();
+        let rows: Vec<(&str, String)> = report
+            .rows
+            .iter()
+            .map(|r| (r.labels[0].as_str(), r.cost.to_string()))
+            .collect();
+        assert_eq!(rows, months.map(|(month, cost)| (month, cost.to_owned())), "{zone}");
+        let days = Some((days.0.to_owned(), days.1.to_owned()));
+        assert_eq!(report.days, days, "{zone}");
+        assert_eq!(
+            store.report(&by(&[Dimension::Team])).unwrap().days,
+            days,
+            "{zone}: every report has the same days"
+        );
+        let utc = ReportQuery {
+            utc: true,
+            from: Some("2026-10-01".parse().unwrap()),
+            ..by(&[Dimension::Team])
+        };
+        let utc = store.report(&utc).unwrap();
+        assert_eq!(utc.stored, Money::whole(33), "{zone}");
+        assert_eq!(utc.days, Some(("2026-10-01".into(), "2026-10-31".into())), "{zone}");
+    }
+}
+
+#[test]
+fn list_cost_says_how_much_stands_beside_the_use_that_commitments_cover() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = |text: &str| text.parse::<Timestamp>().unwrap();
+    let start = at("2026-10-01T00:00:00Z");
+    let mut used = Line::hour("i-a", "g5.xlarge", start, "10");
+    (used.commitment, used.status) = ("sp", "Used");
+    let mut unused = Line::hour("", "", start, "4");
+    (unused.commitment, unused.status) = ("sp", "Unused");
+    let mut bought = Line::hour("sp", "", start, "14");
+    (bought.category, bought.commitment) = ("Purchase", "sp");
+    let mut market = Line::hour("ami", "", start, "3");
+    market.category = "Purchase";
+    load_text(dir.path(), "bill.csv", &focus_csv(&[used, unused, bought, market]));
+    let store = open(dir.path());
+    let notes = |metric| {
+        let query = ReportQuery {
+            metric: Some(metric),
+            ..by(&[Dimension::Team])
+        };
+        let report = store.report(&query).unwrap();
+        assert_eq!(report.stored, Money::whole(31), "the sums stay");
+        report
+            .notes
+            .into_iter()
+            .filter(|note| note.contains("beside"))
+            .collect::<Vec<_>>()
+    };
+    let list = notes(CostMetric::List);
+    assert!(
+        list[0].contains("holds 14.00 USD of commitments bought and 4.00 USD of unused commitment"),
+        "{list:?}"
+    );
+    assert_eq!(notes(CostMetric::Contracted).len(), 1);
+    assert!(notes(CostMetric::Effective).is_empty() && notes(CostMetric::Billed).is_empty());
+}

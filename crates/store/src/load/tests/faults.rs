@@ -58,12 +58,25 @@ fn bad_rows_are_kept_aside_with_their_money() {
 }
 
 #[test]
-fn an_unreadable_cost_leaves_another_cost_at_stake() {
+fn an_unreadable_billed_cost_is_unknown_money_everywhere() {
     let store = Store::new();
     let good = format!("{START},1,1\n").repeat(200);
     let text = format!("ChargePeriodStart,BilledCost,EffectiveCost\n{START},$5,4.75\n{good}");
-    store.load(&store.file("bill.csv", text)).unwrap();
-    assert_eq!(store.rejects()[0].at_stake.as_deref(), Some("4.75"));
+    let report = store.load(&store.file("bill.csv", text)).unwrap();
+    let rejects = store.rejects();
+    assert_eq!(rejects[0].at_stake, None, "EffectiveCost is no substitute");
+    assert!(
+        rejects[0].reason.ends_with("; its EffectiveCost is 4.75"),
+        "{}",
+        rejects[0].reason
+    );
+    assert_eq!(report.units[0].rejected.unknown, 1);
+    assert!(
+        report.units[0]
+            .warnings
+            .iter()
+            .any(|w| w.contains("rejected with an unknown BilledCost"))
+    );
 }
 
 #[test]
