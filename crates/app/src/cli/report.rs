@@ -87,6 +87,7 @@ impl Args {
             from: self.from,
             to: self.to,
             period: self.period,
+            utc: false,
             idle: self.idle,
         })
     }
