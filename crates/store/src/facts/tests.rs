@@ -329,7 +329,13 @@ fn gpus_of(facts: &Facts) -> Vec<(&str, Option<&str>, f64)> {
     facts
         .resources
         .iter()
-        .map(|r| (r.id.as_str(), r.sku.value().map(|sku| sku.as_str()), r.gpus))
+        .map(|r| {
+            (
+                r.id.as_str(),
+                r.sku.value().map(lowwater_model::id::Sku::as_str),
+                r.gpus,
+            )
+        })
         .collect()
 }
 
