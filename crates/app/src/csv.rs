@@ -1,5 +1,7 @@
 //! CSV for spreadsheets: quoted where needed, and text that a spreadsheet would run as a formula is defused.
 
+use crate::screen::paragraph::is_command;
+
 /// Builds a CSV text.
 #[derive(Debug, Default)]
 pub struct Csv {
@@ -12,16 +14,23 @@ pub struct Field(String);
 /// Characters with which a spreadsheet takes a cell for a formula.
 const FORMULA: [char; 11] = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'];
 
+/// What would command a terminal that the file is shown on is replaced; tabs and line breaks are text.
+fn harmless(c: char) -> char {
+    if is_command(c) && !matches!(c, '\n' | '\t') {
+        '\u{fffd}'
+    } else {
+        c
+    }
+}
+
 impl Csv {
     /// A field that is text.
     pub fn text(text: impl Into<String>) -> Field {
         let text = text.into();
         // Some programs trim before they look.
-        Field(if text.starts_with(FORMULA) || text.trim_start().starts_with(FORMULA) {
-            format!("'{text}")
-        } else {
-            text
-        })
+        let is_formula = text.starts_with(FORMULA) || text.trim_start().starts_with(FORMULA);
+        let text: String = text.chars().map(harmless).collect();
+        Field(if is_formula { format!("'{text}") } else { text })
     }
 
     /// A field that is a number of ours: left as it is, its sign included.
@@ -65,7 +74,11 @@ mod tests {
         for start in ["=", "+", "-", "@", "\t"] {
             assert_eq!(one([Csv::text(format!("{start}1+1"))]), format!("'{start}1+1\n"));
         }
-        assert_eq!(one([Csv::text("\rx")]), "\"'\rx\"\n");
+        assert_eq!(one([Csv::text("\rx")]), "'\u{fffd}x\n");
+        assert_eq!(
+            one([Csv::text("a\u{1b}[2J\u{202e}\u{9b}b\tc")]),
+            "a\u{fffd}[2J\u{fffd}\u{fffd}b\tc\n"
+        );
         assert_eq!(
             one([Csv::text("a=b"), Csv::number("-1.50"), Csv::text("'quoted'")]),
             "a=b,-1.50,'quoted'\n"

@@ -3,6 +3,8 @@
 use std::path::Path;
 
 use lowwater_model::policy::{Policy, Section};
+use lowwater_store::input::read_settings;
+use lowwater_store::layout::check_data_dir;
 
 use crate::config::Settings;
 use crate::error::AppError;
@@ -16,12 +18,15 @@ pub fn lever_sections() -> Vec<Section> {
 pub fn policy(settings: &Settings, file: Option<&Path>) -> Result<Policy, AppError> {
     let levers = lever_sections();
     let path = file.map_or_else(|| settings.data.join("policy.toml"), Path::to_owned);
-    match std::fs::read_to_string(&path) {
-        Ok(text) => Ok(Policy::parse(&text, &path.display().to_string(), &levers)?),
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound && file.is_none() => Ok(Policy::defaults(&levers)),
-        Err(e) => Err(AppError::Input(format!(
-            "{}: {e}\nhint: name a policy file, such as the one that `lowwater init` writes",
-            path.display()
+    if file.is_none() {
+        check_data_dir(&settings.data)?;
+    }
+    let name = path.display().to_string();
+    match read_settings(&path, &name)? {
+        Some(text) => Ok(Policy::parse(&text, &name, &levers)?),
+        None if file.is_none() => Ok(Policy::defaults(&levers)),
+        None => Err(AppError::Input(format!(
+            "{name}: there is no such file\nhint: name a policy file, such as the one that `lowwater init` writes"
         ))),
     }
 }

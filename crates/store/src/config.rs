@@ -16,8 +16,9 @@ use sha2::{Digest, Sha256};
 
 use crate::csv::{Limits, RecordReader, Row};
 use crate::error::{InputError, StoreError};
-use crate::input::Input;
+use crate::input::{Input, read_settings};
 use crate::join::HostRow;
+use crate::layout::check_data_dir;
 use crate::spot::Interruptions;
 
 /// The files, in the order in which they are hashed.
@@ -56,7 +57,8 @@ pub struct Config {
 impl Config {
     /// Reads the files of a directory; what is absent has its defaults. `levers` are the policy sections of levers.
     pub fn read(dir: &Path, levers: &[Section]) -> Result<Self, StoreError> {
-        let policy = match read_text(dir, POLICY)? {
+        check_data_dir(dir)?;
+        let policy = match read_settings(&dir.join(POLICY), POLICY)? {
             Some(text) => Policy::parse(&text, POLICY, levers)?,
             None => Policy::defaults(levers),
         };
@@ -66,8 +68,8 @@ impl Config {
     /// The same under the limits of another file: as if that were the directory's own.
     pub fn read_under(dir: &Path, policy: &Path, levers: &[Section]) -> Result<Self, StoreError> {
         let file = policy.display().to_string();
-        let text = std::fs::read_to_string(policy).map_err(|e| {
-            InputError::new(file.as_str(), e.to_string())
+        let text = read_settings(policy, &file)?.ok_or_else(|| {
+            InputError::new(file.as_str(), "there is no such file")
                 .hint("name a policy file, such as the one that `lowwater init` writes")
         })?;
         Self::read_rest(dir, Policy::parse(&text, &file, levers)?, policy)
@@ -75,7 +77,7 @@ impl Config {
 
     fn read_rest(dir: &Path, policy: Policy, policy_file: &Path) -> Result<Self, StoreError> {
         let mut warnings = Vec::new();
-        let workloads = match read_text(dir, "workloads.toml")? {
+        let workloads = match read_settings(&dir.join("workloads.toml"), "workloads.toml")? {
             Some(text) => Workloads::parse(&text, "workloads.toml")?,
             None => Workloads::default(),
         };
@@ -101,17 +103,6 @@ impl Config {
             warnings,
             hash: hash(dir, policy_file)?,
         })
-    }
-}
-
-fn read_text(dir: &Path, name: &str) -> Result<Option<String>, StoreError> {
-    let path = dir.join(name);
-    match std::fs::read(&path) {
-        Ok(bytes) => String::from_utf8(bytes)
-            .map(Some)
-            .map_err(|_| ConfigError::new(name, "is not UTF-8").hint("save it as UTF-8").into()),
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(e) => Err(StoreError::io(&path)(e)),
     }
 }
 

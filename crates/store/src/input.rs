@@ -8,6 +8,7 @@ use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Once};
+use std::time::SystemTime;
 
 use datafusion::parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use sha2::{Digest, Sha256};
@@ -245,6 +246,79 @@ pub fn expand(paths: &[PathBuf]) -> Result<Expanded, StoreError> {
     Ok(expanded)
 }
 
+/// Bytes of a settings file; more is another file.
+const MAX_SETTINGS_BYTES: u64 = 1024 * 1024;
+
+/// The text of a settings file: a file that ends, in UTF-8. None where there is none.
+pub fn read_settings(path: &Path, name: &str) -> Result<Option<String>, StoreError> {
+    let wrong = |what: String, hint: &str| Err(InputError::new(name, what).hint(hint).into());
+    let metadata = match std::fs::metadata(path) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
+        other => other.map_err(|e| unreadable(name, &e))?,
+    };
+    if !metadata.is_file() {
+        return wrong(
+            "is not a file".into(),
+            "name a settings file, such as those that `lowwater init` writes",
+        );
+    }
+    let mut bytes = Vec::new();
+    // Files of /proc have no size, and some never end.
+    let file = File::open(path).map_err(|e| unreadable(name, &e))?;
+    file.take(MAX_SETTINGS_BYTES + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|e| unreadable(name, &e))?;
+    if bytes.len() as u64 > MAX_SETTINGS_BYTES {
+        return wrong(
+            "is larger than 1 MiB, the most that a settings file may have".into(),
+            "is it the right file?",
+        );
+    }
+    match String::from_utf8(bytes) {
+        Ok(text) => Ok(Some(text)),
+        Err(_) => wrong("is not UTF-8".into(), "save it as UTF-8"),
+    }
+}
+
+/// What tells one state of a file from the next without reading it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    size: u64,
+    modified: Option<SystemTime>,
+    /// Which file it is and when anything of it changed, even its times, where the system tells.
+    #[cfg(unix)]
+    node: (u64, u64, i64, i64),
+}
+
+impl Stamp {
+    /// Of a file as it is now.
+    pub(crate) fn of(path: &Path) -> Result<Self, StoreError> {
+        let metadata = std::fs::metadata(path).map_err(|e| unreadable(&path.display().to_string(), &e))?;
+        Ok(Self {
+            size: metadata.len(),
+            modified: metadata.modified().ok(),
+            #[cfg(unix)]
+            node: {
+                use std::os::unix::fs::MetadataExt as _;
+                (metadata.dev(), metadata.ino(), metadata.ctime(), metadata.ctime_nsec())
+            },
+        })
+    }
+
+    /// Refuses a file that is another than it was: what was read of it may be half of each.
+    pub(crate) fn check(&self, path: &Path) -> Result<(), StoreError> {
+        match Self::of(path) {
+            Ok(now) if now == *self => Ok(()),
+            _ => Err(InputError::new(
+                path.display().to_string(),
+                "changed while it was read; nothing of it was kept",
+            )
+            .hint("wait until the export is written, then load it again")
+            .into()),
+        }
+    }
+}
+
 /// Runs a decoder that panics on some damaged files: then the file is at fault, and nobody wants to see a backtrace.
 pub(crate) fn without_panics<T>(name: &str, decode: impl FnOnce() -> T) -> Result<T, StoreError> {
     static HOOK: Once = Once::new();
@@ -272,7 +346,7 @@ thread_local! {
 }
 
 /// Is it a folder of ours? What is in it is loaded already.
-fn is_store(directory: &Path) -> bool {
+pub(crate) fn is_store(directory: &Path) -> bool {
     directory.join("manifest.json").is_file() && directory.join("writer.lock").is_file()
 }
 

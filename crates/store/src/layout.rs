@@ -14,6 +14,7 @@ use lowwater_model::money::{ExactSum, Money};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{InputError, StoreError};
+use crate::input::is_store;
 
 pub use commit::{Staged, Transaction};
 pub use place::component;
@@ -204,6 +205,7 @@ pub struct Layout {
 impl Layout {
     /// The store in a data directory. Nothing is made: an absent store is an empty one.
     pub fn open(dir: &Path) -> Result<Self, StoreError> {
+        check_data_dir(dir)?;
         let root = std::path::absolute(dir).map_err(StoreError::io(dir))?.join("store");
         Ok(Self { root })
     }
@@ -243,6 +245,35 @@ impl Layout {
             manifest: self.manifest()?,
             _lock: lock,
         })
+    }
+}
+
+/// Refuses a data folder that can't be one: a file, or a folder inside a store, where a load would remove what it holds.
+pub fn check_data_dir(dir: &Path) -> Result<(), StoreError> {
+    if dir.is_file() {
+        return Err(
+            InputError::new(dir.display().to_string(), "is a file, and data is kept in a folder")
+                .hint("name a folder with --data; files to load are named after `load`")
+                .into(),
+        );
+    }
+    let whole = std::path::absolute(dir).map_err(StoreError::io(dir))?;
+    // What is there says where a link leads; what is not will be made below it.
+    let there = whole.ancestors().find_map(|folder| folder.canonicalize().ok());
+    let ancestors = there.as_deref().into_iter().flat_map(Path::ancestors);
+    match ancestors.chain(whole.ancestors()).find(|folder| is_store(folder)) {
+        None => Ok(()),
+        Some(store) => Err(StoreError::Refused {
+            what: format!(
+                "{} is inside the store {}, where each load removes what is not its own",
+                dir.display(),
+                store.display()
+            ),
+            hint: format!(
+                "name the data folder itself (`--data {}`), or a folder outside of it",
+                store.parent().unwrap_or(store).display()
+            ),
+        }),
     }
 }
 

@@ -243,6 +243,7 @@ fn load_within(
     }
     if changed {
         progress.at("writing", 0, 1);
+        listing.check_unchanged()?;
         transaction.commit()?;
     }
     units.sort_by_key(UnitReport::key);

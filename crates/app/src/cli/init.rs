@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use lowwater_store::layout::check_data_dir;
+
 use super::Outcome;
 use crate::config::Settings;
 use crate::error::AppError;
@@ -56,6 +58,7 @@ fn create(path: &Path, content: &str) -> Result<bool, AppError> {
 impl Args {
     #[expect(clippy::unused_self, reason = "every command has the same form")]
     pub(super) fn run(&self, settings: &Settings) -> Result<Outcome, AppError> {
+        check_data_dir(&settings.data)?;
         std::fs::create_dir_all(&settings.data).map_err(AppError::at(&settings.data))?;
         let mut created = Created::new(settings);
         for (name, content, purpose) in files() {

@@ -13,11 +13,16 @@ pub fn wrap(text: &str, width: usize, indent: &str) -> Vec<String> {
 /// Foreign text can't command the terminal: control characters and marks that turn the direction of writing are
 /// replaced. A line break is meant.
 pub fn visible(text: &str) -> String {
-    let commands = |c: char| c.is_control() && c != '\n';
-    let turns = |c: char| matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     text.chars()
-        .map(|c| if commands(c) || turns(c) { '\u{fffd}' } else { c })
+        .map(|c| if is_command(c) && c != '\n' { '\u{fffd}' } else { c })
         .collect()
+}
+
+/// Does a character do something instead of being shown? Control characters, marks that turn the direction of writing,
+/// and separators that some programs take for the end of a line.
+pub fn is_command(c: char) -> bool {
+    let turns = matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    c.is_control() || turns || matches!(c, '\u{2028}' | '\u{2029}')
 }
 
 fn wrap_line(text: &str, width: usize, indent: &str) -> Vec<String> {

@@ -33,7 +33,7 @@ const MAX_NAME_BYTES: usize = 128;
 const POLL_ROWS: u64 = 1024;
 
 /// Said of rows that name no currency where their file has the column.
-const NO_CURRENCY: &str = "BillingCurrency is empty, so it counts as that of the other charges";
+pub(crate) const NO_CURRENCY: &str = "BillingCurrency is empty, so it counts as that of the other charges";
 
 /// What is known of an account or a provider that a bill does not name.
 pub(crate) const UNKNOWN: &str = "unknown";
@@ -44,6 +44,8 @@ pub(crate) struct FileState {
     pub(crate) name: String,
     pub(crate) sha256: String,
     pub(crate) warnings: BTreeSet<String>,
+    /// It has no BillingCurrency.
+    pub(crate) no_currency: bool,
 }
 
 /// All bills of one load.
@@ -117,6 +119,7 @@ impl<'a> Bills<'a> {
             name: name.to_owned(),
             sha256: sha256.to_owned(),
             warnings: BTreeSet::new(),
+            no_currency: false,
         });
         self.gauge.counter = counter;
     }
@@ -297,6 +300,7 @@ impl BillSink for Bills<'_> {
     fn columns(&mut self, names: &[String]) -> Result<(), StoreError> {
         self.checker.columns(names);
         self.currency.columns(names);
+        self.file().no_currency = self.currency.is_absent();
         self.targets.clear();
         let mut used: BTreeMap<String, usize> = BTreeMap::new();
         let (mut kept, mut dropped) = (0, 0);

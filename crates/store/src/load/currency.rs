@@ -29,8 +29,13 @@ impl Currency {
     }
 
     /// What all charges are in; none where none said.
-    pub(crate) fn into_known(self) -> Option<String> {
-        self.known
+    pub(crate) fn known(&self) -> Option<&str> {
+        self.known.as_deref()
+    }
+
+    /// Has the file no such column?
+    pub(crate) fn is_absent(&self) -> bool {
+        self.column.is_none()
     }
 
     /// Takes the currency of a row. False where the file has the column and the row says nothing.

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use lowwater_model::charge::CostMetric;
 use lowwater_model::policy::Policy;
 
-use super::bill::Bills;
+use super::bill::{Bills, NO_CURRENCY};
 use super::flush::of_unit;
 use super::limits::{RejectLimit, guard};
 use super::rejects::{Rejected, RejectedRows};
@@ -20,6 +20,7 @@ use crate::schema;
 /// Puts the units into the manifest of the transaction. Says of each what was done, and whether anything changed.
 pub(crate) fn finish(mut bills: Bills<'_>, policy: &Policy) -> Result<(Vec<UnitReport>, bool), StoreError> {
     bills.flush()?;
+    tell_currency(&mut bills);
     late::complete(&mut bills)?;
     let mut rejects = rejects_by_unit(&mut bills)?;
     RejectLimit::of(policy).check(bills.units.iter(), &rejects)?;
@@ -64,12 +65,56 @@ pub(crate) fn finish(mut bills: Bills<'_>, policy: &Policy) -> Result<(Vec<UnitR
         });
         bills.transaction.manifest.bills.insert(key, made);
     }
+    refuse_currency_for_unknown(&bills, &before)?;
     let manifest = &mut bills.transaction.manifest;
     let extra: BTreeSet<String> = manifest.extra_columns.drain(..).chain(bills.extra).collect();
     manifest.extra_columns = extra.into_iter().collect();
-    manifest.currency = bills.currency.into_known();
+    manifest.currency = bills.currency.known().map(str::to_owned);
     reports.sort_by_key(UnitReport::key);
     Ok((reports, changed))
+}
+
+/// Says where money has no currency, or only that of its neighbours.
+fn tell_currency(bills: &mut Bills<'_>) {
+    let Some(known) = bills.currency.known().map(str::to_owned) else {
+        bills.units.iter_mut().for_each(|unit| unit.forget(NO_CURRENCY));
+        bills.load_warnings.insert(
+            "the billing currency is unknown: no row names one; a bill that does can't be added to these charges later"
+                .into(),
+        );
+        return;
+    };
+    for file in bills.files.iter_mut().filter(|file| file.no_currency) {
+        let warning = format!(
+            "{} has no BillingCurrency, so its charges count as {known} like the others",
+            file.name
+        );
+        file.warnings.insert(warning);
+    }
+}
+
+/// Refuses the first currency of a store while it keeps charges without one: they would take it without a word.
+fn refuse_currency_for_unknown(bills: &Bills<'_>, before: &BTreeMap<String, BillUnit>) -> Result<(), StoreError> {
+    let manifest = &bills.transaction.manifest;
+    let (None, Some(known)) = (&manifest.currency, bills.currency.known()) else {
+        return Ok(());
+    };
+    let is_kept = |(key, there): &(&String, &BillUnit)| {
+        let now = manifest.bills.get(*key);
+        now.is_some_and(|now| there.inputs.iter().any(|input| now.inputs.contains(input)))
+    };
+    let Some((key, _)) = before.iter().find(is_kept) else {
+        return Ok(());
+    };
+    Err(StoreError::Refused {
+        what: format!(
+            "charges in {known}, but the currency of the charges that are there is unknown ({key}); they would count as \
+             {known}"
+        ),
+        hint: "load those again with a BillingCurrency column, all in one call, or load this bill into another data \
+               folder (`--data DIR`)"
+            .into(),
+    })
 }
 
 /// Rejects with the unit they count for: one whose month can't be read, or of whose month nothing is kept, counts for

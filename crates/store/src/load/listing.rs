@@ -7,7 +7,7 @@ use super::{LoadRequest, Progress};
 use crate::error::{InputError, StoreError};
 use crate::format::focus::absent;
 use crate::format::{Decode, FORMATS, Format, Head};
-use crate::input::{Found, Input, LOOKED_FOR, expand};
+use crate::input::{Found, Input, LOOKED_FOR, Stamp, expand};
 
 /// Files left out that an error names.
 const SHOWN: usize = 5;
@@ -17,6 +17,8 @@ const SHOWN: usize = 5;
 pub(crate) struct Listed {
     pub(crate) path: PathBuf,
     pub(crate) size: u64,
+    /// As it was before anything of it was read.
+    pub(crate) stamp: Stamp,
     pub(crate) sha256: String,
     pub(crate) format: &'static Format,
 }
@@ -74,6 +76,13 @@ impl Listing {
         Ok(listing)
     }
 
+    /// Refuses what changed since it was listed: its hash is then not that of what was read.
+    pub(crate) fn check_unchanged(&self) -> Result<(), StoreError> {
+        let files = [&self.bills, &self.metrics, &self.jobs, &self.prices];
+        let mut files = files.into_iter().flatten();
+        files.try_for_each(|file| file.stamp.check(&file.path))
+    }
+
     fn is_empty(&self) -> bool {
         [&self.bills, &self.metrics, &self.jobs, &self.prices]
             .iter()
@@ -81,6 +90,7 @@ impl Listing {
     }
 
     fn recognise(&mut self, file: &Found, request: &LoadRequest) -> Result<Option<Listed>, StoreError> {
+        let stamp = Stamp::of(&file.path);
         let input = match Input::open(&file.path) {
             // A README or a picture beside the export is not the export.
             Err(error @ StoreError::Input(_)) if !file.named && !is_named_as_data(&file.path) => {
@@ -109,6 +119,7 @@ impl Listing {
         };
         Ok(Some(Listed {
             size: input.size(),
+            stamp: stamp?,
             sha256: input.sha256()?,
             path: file.path.clone(),
             format,

@@ -3,6 +3,7 @@
 mod again;
 mod faults;
 mod forms;
+mod guarded;
 mod mutated;
 mod process;
 mod real;

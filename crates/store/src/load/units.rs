@@ -77,6 +77,11 @@ impl Unit {
         }
     }
 
+    /// As if that had not been seen.
+    pub(crate) fn forget(&mut self, text: &str) {
+        self.notes.remove(text);
+    }
+
     /// The same with the BilledCost of its row, and the place where it was seen first.
     pub(crate) fn note_at(&mut self, text: &str, billed: Money, place: impl FnOnce() -> String) {
         self.note(text, Some(billed));
