@@ -237,3 +237,46 @@ fn a_folder_that_cannot_be_made_is_an_error_that_names_it() {
     assert_eq!(error.code, 4);
     assert!(error.stderr.starts_with("error: file/data: "), "{}", error.stderr);
 }
+
+/// Settings files that are none, and data folders that can't be one: told at once, and nothing is written.
+#[cfg(unix)]
+#[test]
+fn settings_that_are_no_file_and_folders_that_are_no_data() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = |name: &str| dir.path().join(name).to_string_lossy().into_owned();
+    std::fs::write(at("bill.csv"), "ChargePeriodStart,BilledCost\n2026-10-01T00:00:00Z,1\n").unwrap();
+    assert_eq!(run(dir.path(), &["load", "bill.csv", "--data", "d"]).code, 0);
+    let made = std::process::Command::new("mkfifo").arg(at("pipe")).status().unwrap();
+    assert!(made.success());
+    std::fs::write(at("large.toml"), "# \n".repeat(400_000)).unwrap();
+    for (file, what) in [
+        ("/dev/zero", "/dev/zero: is not a file\nhint: "),
+        ("pipe", "pipe: is not a file\nhint: "),
+        ("large.toml", "large.toml: is larger than 1 MiB"),
+        (
+            "absent.toml",
+            "absent.toml: there is no such file\nhint: name a policy file",
+        ),
+    ] {
+        let plan = run(dir.path(), &["plan", "--data", "d", "--policy", file]);
+        assert_eq!(plan.code, 3, "{}", plan.stderr);
+        assert!(plan.stderr.contains(what), "{}", plan.stderr);
+    }
+    for command in [&["init"][..], &["load", "bill.csv"], &["report"], &["policy"]] {
+        let of = |data: &'static str| run(dir.path(), &[command, &["--data", data]].concat());
+        let file = of("bill.csv");
+        assert_eq!(file.code, 3, "{command:?}: {}", file.stderr);
+        assert!(
+            file.stderr
+                .contains("bill.csv: is a file, and data is kept in a folder\nhint: "),
+            "{}",
+            file.stderr
+        );
+        for inside in ["d/store", "d/store/charges"] {
+            let refused = of(inside);
+            assert_eq!(refused.code, 4, "{command:?}: {}", refused.stderr);
+            assert!(refused.stderr.contains("is inside the store"), "{}", refused.stderr);
+            assert!(!dir.path().join(inside).join("policy.toml").exists());
+        }
+    }
+}

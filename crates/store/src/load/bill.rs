@@ -333,6 +333,8 @@ impl BillSink for Bills<'_> {
 
     fn row(&mut self, number: u64, fields: &[Option<&str>]) -> Result<(), StoreError> {
         self.poll()?;
+        let trimmed = self.checker.with_trimmed_account(fields);
+        let fields = trimmed.as_deref().unwrap_or(fields);
         match self.checker.check(fields) {
             Ok(checked) => {
                 let unit = self.unit(&checked)?;

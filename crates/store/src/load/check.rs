@@ -82,6 +82,21 @@ struct Places {
     provider: Option<usize>,
 }
 
+/// Said of a local time that does not say which instant it is.
+const UNSURE_TIME: &str = "came twice or never, because the clocks changed; the first of two counts, and what never was \
+                           counts as after the change";
+
+/// Said of rows without a provider where their file has a column for it.
+const NO_PROVIDER: &str = "the provider is empty, so it is that of `--provider`, else `unknown`";
+
+/// Columns whose empty cells change what a charge counts as, and what it counts as then.
+const TOLD_WHEN_EMPTY: &[(&str, &str)] = &[
+    ("BillingAccountId", "so the account is `unknown`"),
+    ("BillingPeriodStart", "so the month is that of the charge"),
+    ("ChargePeriodEnd", "so how long the charge lasted is unknown"),
+    ("ChargeCategory", "so the kind of charge is unknown"),
+];
+
 /// A column that is more than text.
 struct Typed {
     at: usize,
@@ -96,6 +111,8 @@ pub(crate) struct Checker {
     zone_given: bool,
     places: Places,
     typed: Vec<Typed>,
+    /// Columns of the file whose empty cells are told, and what is told.
+    told_when_empty: Vec<(usize, String)>,
     /// The fields of the row that was checked last.
     pub(crate) values: Vec<Value>,
     /// What is odd about it, although it is kept.
@@ -113,6 +130,7 @@ impl Checker {
             zone_given: given,
             places: Places::default(),
             typed: Vec::new(),
+            told_when_empty: Vec::new(),
             values: Vec::new(),
             notes: Vec::new(),
             unzoned: false,
@@ -133,6 +151,11 @@ impl Checker {
             service_provider: find("ServiceProviderName"),
             provider: find("ProviderName"),
         };
+        let told = TOLD_WHEN_EMPTY.iter().filter_map(|(name, so)| {
+            let at = find(name)?;
+            Some((at, format!("{name} is empty, {so}")))
+        });
+        self.told_when_empty = told.collect();
         let typed = names.iter().enumerate().filter_map(|(at, name)| {
             let column = crate::schema::FOCUS.iter().find(|c| c.name == name)?;
             (kind(name)? != Kind::Text).then(|| Typed {
@@ -147,6 +170,18 @@ impl Checker {
         (self.unzoned, self.warned) = (false, false);
     }
 
+    /// The row with its account as it is meant, where spaces stand around it.
+    pub(crate) fn with_trimmed_account<'a>(&self, fields: &[Option<&'a str>]) -> Option<Vec<Option<&'a str>>> {
+        let at = self.places.account?;
+        let account = fields.get(at).copied().flatten()?;
+        let trimmed = account.trim();
+        (trimmed.len() != account.len()).then(|| {
+            let mut fields = fields.to_vec();
+            fields[at] = Some(trimmed).filter(|account| !account.is_empty());
+            fields
+        })
+    }
+
     /// Reads the numbers and times of a row; a fault rejects it.
     pub(crate) fn check<'a>(&mut self, fields: &[Option<&'a str>]) -> Result<Checked<'a>, Fault> {
         self.notes.clear();
@@ -158,6 +193,12 @@ impl Checker {
             self.values[typed.at] = match typed.read(text, &self.zone) {
                 Ok((value, zoned)) => {
                     self.unzoned |= !zoned;
+                    if value.instant().is_some_and(|instant| instant.unsure) {
+                        self.notes.push(Note {
+                            text: format!("{} {UNSURE_TIME}", typed.name),
+                            value: text.chars().take(60).collect(),
+                        });
+                    }
                     value
                 }
                 Err(reason) if typed.must_be_readable() => {
@@ -192,7 +233,29 @@ impl Checker {
                 reason: "is before ChargePeriodStart".into(),
             });
         }
-        Ok(self.checked(fields, start, end))
+        let checked = self.checked(fields, start, end);
+        self.note_empty(fields, checked.provider);
+        Ok(checked)
+    }
+
+    /// Notes what an absent value makes of the charge, as it is noted of an absent column.
+    fn note_empty(&mut self, fields: &[Option<&str>], provider: Option<&str>) {
+        let is_empty = |at: usize| fields.get(at).copied().flatten().is_none();
+        let mut note = |text: &str| {
+            self.notes.push(Note {
+                text: text.to_owned(),
+                value: String::new(),
+            });
+        };
+        for (at, text) in &self.told_when_empty {
+            if is_empty(*at) {
+                note(text);
+            }
+        }
+        let named = self.places.service_provider.or(self.places.provider);
+        if named.is_some() && provider.is_none() {
+            note(NO_PROVIDER);
+        }
     }
 
     fn checked<'a>(&mut self, fields: &[Option<&'a str>], start: i64, end: Option<i64>) -> Checked<'a> {

@@ -17,6 +17,8 @@ const MAX_REMEMBERED: usize = 100_000;
 pub(crate) struct Instant {
     pub(crate) micros: i64,
     pub(crate) zoned: bool,
+    /// A local time that came twice that night, or never: the clocks changed.
+    pub(crate) unsure: bool,
     /// As it is written: an invoice of October at +14:00 begins in September of UTC.
     pub(crate) written_month: Month,
     pub(crate) utc_month: Month,
@@ -69,18 +71,24 @@ impl Times {
 fn read(text: &str, zone: &TimeZone) -> Result<Instant, String> {
     let text = text.trim();
     let not_a_time = || "is not a time (as `2026-10-01T00:00:00Z`)".to_owned();
-    let (at, written, zoned) = if let Ok(at) = text.parse::<Timestamp>() {
+    let (at, written, zoned, unsure) = if let Ok(at) = text.parse::<Timestamp>() {
         // With `Z` it is no civil time, and UTC is what is written.
         let written = text.parse().unwrap_or_else(|_| TimeZone::UTC.to_datetime(at));
-        (at, written, true)
+        (at, written, true, false)
     } else {
         let (civil, zone, zoned) = match text.strip_suffix("UTC") {
             Some(civil) => (civil.trim_end(), &TimeZone::UTC, true),
             None => (text, zone, false),
         };
         let civil: DateTime = civil.parse().map_err(|_| not_a_time())?;
-        let at = civil.to_zoned_datetime(zone.clone()).map_err(|_| not_a_time())?;
-        (at.timestamp(), civil, zoned)
+        let at = zone.to_ambiguous_zoned_datetime(civil);
+        let unsure = at.is_ambiguous();
+        (
+            at.compatible().map_err(|_| not_a_time())?.timestamp(),
+            civil,
+            zoned,
+            unsure,
+        )
     };
     if !(FIRST_SECOND..LAST_SECOND).contains(&at.as_second()) {
         return Err("is not a time at which a cloud was billed".into());
@@ -88,6 +96,7 @@ fn read(text: &str, zone: &TimeZone) -> Result<Instant, String> {
     Ok(Instant {
         micros: at.as_microsecond(),
         zoned,
+        unsure,
         written_month: written.into(),
         utc_month: TimeZone::UTC.to_datetime(at).into(),
     })
@@ -125,6 +134,23 @@ mod tests {
             "45566.0",
         ] {
             assert!(at(text, "UTC").is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn local_times_that_came_twice_or_never_are_known_as_such() {
+        let berlin = TimeZone::get("Europe/Berlin").unwrap();
+        for (text, instant, unsure) in [
+            ("2026-10-25 01:59:59", "2026-10-24T23:59:59Z", false),
+            ("2026-10-25 02:30:00", "2026-10-25T00:30:00Z", true),
+            ("2026-10-25 03:00:00", "2026-10-25T02:00:00Z", false),
+            ("2026-03-29 02:30:00", "2026-03-29T01:30:00Z", true),
+            ("2026-10-25T02:30:00+01:00", "2026-10-25T01:30:00Z", false),
+            ("2026-10-25 02:30:00 UTC", "2026-10-25T02:30:00Z", false),
+        ] {
+            let read = read(text, &berlin).unwrap();
+            let at = Timestamp::from_microsecond(read.micros).unwrap();
+            assert_eq!((at.to_string().as_str(), read.unsure), (instant, unsure), "{text}");
         }
     }
 

@@ -1,4 +1,5 @@
-//! What a load is asked to take and must not: files that change meanwhile, folders of a store, currencies out of nowhere.
+//! What a load is asked to take and must not: files that change meanwhile, folders of a store, currencies out of nowhere,
+//! values that are absent or mean two things.
 
 use std::path::PathBuf;
 
@@ -140,4 +141,99 @@ fn a_bill_without_a_currency_beside_one_that_has_it_says_so() {
         told.contains("old.csv has no BillingCurrency, so its charges count as EUR"),
         "{told}"
     );
+}
+
+#[test]
+fn empty_cells_are_told_like_missing_columns() {
+    let store = Store::new();
+    let text = "ChargePeriodStart,BilledCost,BillingAccountId,BillingPeriodStart,ProviderName,ChargePeriodEnd,ChargeCategory\n\
+        2026-10-01T00:00:00Z,1,a,2026-10-01T00:00:00Z,AWS,2026-10-01T01:00:00Z,Usage\n\
+        2026-10-01T00:00:00Z,2,,,,,\n\
+        2026-10-01T00:00:00Z,4,NULL,NULL,NULL,NULL,NULL\n\
+        2026-10-01T00:00:00Z,8, ,2026-10-01T00:00:00Z,AWS,2026-10-01T01:00:00Z,Usage\n";
+    let report = store.load(&store.file("bill.csv", text)).unwrap();
+    let told = warnings(&report);
+    for (note, rows) in [
+        (
+            "BillingAccountId is empty, so the account is `unknown`",
+            "2 rows, BilledCost 6.00, the first at ",
+        ),
+        (
+            "BillingPeriodStart is empty, so the month is that of the charge",
+            "2 rows, BilledCost 6.00, the first at ",
+        ),
+        (
+            "ChargePeriodEnd is empty, so how long the charge lasted is unknown",
+            "2 rows, BilledCost 6.00, the first at ",
+        ),
+        (
+            "ChargeCategory is empty, so the kind of charge is unknown",
+            "2 rows, BilledCost 6.00, the first at ",
+        ),
+        (
+            "the provider is empty, so it is that of `--provider`, else `unknown`",
+            "2 rows, BilledCost 6.00, the first at ",
+        ),
+        (
+            "BillingAccountId is empty, so the account is `unknown`",
+            "1 row, BilledCost 8.00, the first at ",
+        ),
+    ] {
+        let wanted = format!("{note}: {rows}");
+        assert!(
+            told.iter().any(|warning| warning.starts_with(&wanted)),
+            "{wanted}\n{told:#?}"
+        );
+    }
+    assert!(report.units.iter().all(|unit| unit.account != " "));
+    let full = store.file("full.csv", text.lines().take(2).collect::<Vec<_>>().join("\n") + "\n");
+    let request = LoadRequest {
+        source: Some("full".into()),
+        ..request(&full)
+    };
+    let told = warnings(&store.load_as(&request).unwrap()).join("\n");
+    assert!(!told.contains("is empty"), "{told}");
+}
+
+#[test]
+fn an_account_is_the_same_with_spaces_around_it() {
+    let store = Store::new();
+    let rows = "2026-10-01T00:00:00Z,1, a\n2026-10-01T01:00:00Z,2,a \n2026-10-01T02:00:00Z,4,a\n";
+    let text = format!("ChargePeriodStart,BilledCost,BillingAccountId\n{rows}");
+    let report = store.load(&store.file("bill.csv", text)).unwrap();
+    let units: Vec<_> = report
+        .units
+        .iter()
+        .map(|unit| (unit.account.as_str(), unit.rows))
+        .collect();
+    assert_eq!(units, [("a", 3)]);
+    assert!(
+        store
+            .content("charges")
+            .iter()
+            .all(|row| !row.contains(" a") && !row.contains("a "))
+    );
+}
+
+#[test]
+fn local_times_that_came_twice_or_never_are_told() {
+    let store = Store::new();
+    let rows = "2026-10-25 01:00:00,1\n2026-10-25 02:00:00,2\n2026-10-25 02:30:00,4\n2026-10-25 03:00:00,8\n";
+    let path = store.file("bill.csv", format!("ChargePeriodStart,BilledCost\n{rows}"));
+    let told = |tz: &str| {
+        let request = LoadRequest {
+            tz: Some(tz.into()),
+            existing: Existing::Replace,
+            ..request(&path)
+        };
+        warnings(&store.load_as(&request).unwrap()).join("\n")
+    };
+    let berlin = told("Europe/Berlin");
+    assert!(
+        berlin.contains("ChargePeriodStart came twice or never, because the clocks changed"),
+        "{berlin}"
+    );
+    assert!(berlin.contains(": 2 rows, BilledCost 6.00, the first at "), "{berlin}");
+    assert!(berlin.contains("bill.csv:3 (value `2026-10-25 02:00:00`)"), "{berlin}");
+    assert!(!told("UTC").contains("clocks"));
 }
