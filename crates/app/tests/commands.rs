@@ -262,6 +262,11 @@ fn settings_that_are_no_file_and_folders_that_are_no_data() {
         assert_eq!(plan.code, 3, "{}", plan.stderr);
         assert!(plan.stderr.contains(what), "{}", plan.stderr);
     }
+    for option in ["--source", "--provider", "--host"] {
+        let load = run(dir.path(), &["load", "bill.csv", "--data", "d", option, " "]);
+        assert_eq!(load.code, 2, "{}", load.stderr);
+        assert!(load.stderr.contains("a name is needed"), "{}", load.stderr);
+    }
     for command in [&["init"][..], &["load", "bill.csv"], &["report"], &["policy"]] {
         let of = |data: &'static str| run(dir.path(), &[command, &["--data", data]].concat());
         let file = of("bill.csv");

@@ -36,10 +36,10 @@ pub struct Args {
     #[arg(long, value_parser = clap::builder::PossibleValuesParser::new(lowwater_store::format::FORMATS.iter().map(|f| f.name)))]
     format: Option<String>,
     /// Name of the source [default: the provider of a bill, the format of metrics]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = name)]
     source: Option<String>,
     /// Provider, where the bill names none
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = name)]
     provider: Option<String>,
     /// Replace months that are there, whatever that removes
     #[arg(long, conflicts_with = "append")]
@@ -48,7 +48,7 @@ pub struct Args {
     #[arg(long)]
     append: bool,
     /// Host, where the metrics name none
-    #[arg(long, value_name = "HOST")]
+    #[arg(long, value_name = "HOST", value_parser = name)]
     host: Option<String>,
     /// Time zone of times without offset, such as Europe/Berlin
     #[arg(long, value_name = "ZONE", value_parser = zone)]
@@ -129,6 +129,14 @@ fn cluster(text: &str) -> Result<String, String> {
         return Ok(text.to_owned());
     }
     Err("a name of letters, digits and - _ . : such as eu-1".to_owned())
+}
+
+/// An empty name would be that of something else: nothing.
+fn name(text: &str) -> Result<String, String> {
+    match text.trim() {
+        "" => Err("a name is needed; leave the option out for the default".to_owned()),
+        _ => Ok(text.to_owned()),
+    }
 }
 
 fn zone(text: &str) -> Result<String, String> {

@@ -31,7 +31,8 @@ pub const FORMAT: Format = Format {
           An empty cost is unknown, never 0. \
           Rejected, with the money at stake: a cost that is no number, a charge period that can't be read or ends \
           before it begins, a row that does not fit the header or is not UTF-8. \
-          Refused: more than one billing currency in a directory, and a currency that is no code of three letters.",
+          Refused: more than one billing currency in a directory, a currency that is no code of three letters, and more \
+          than 4096 accounts and months in one load (load it in parts).",
     detects,
     decode: Decode::Bill(decode),
 };

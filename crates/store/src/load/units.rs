@@ -251,7 +251,8 @@ impl Units {
     fn open(&mut self, key: (String, String, String), file: &str) -> Result<(), StoreError> {
         if self.list.len() == MAX_UNITS {
             let what = format!("more than {MAX_UNITS} accounts and months in one load");
-            let hint = "BillingAccountId or BillingPeriodStart holds something else, such as resource ids";
+            let hint = "load the bill in parts, such as month by month; or does BillingAccountId or BillingPeriodStart hold \
+                        something else, such as resource ids?";
             return Err(InputError::new(file, what).hint(hint).into());
         }
         let (source, account, month) = key.clone();
