@@ -229,12 +229,14 @@ impl Store {
             .chain(builtin_offers())
     }
 
-    /// Rates observed in the bill, in the thirty days before an instant.
+    /// Rates observed in the bill, in the thirty days before an instant or before the end of the bill.
     fn observed_offers(&self, until: Timestamp, metric: CostMetric) -> Result<Vec<Offer>, StoreError> {
         if self.manifest().bills.is_empty() {
             return Ok(Vec::new());
         }
-        let end = until.as_second();
+        let end = self
+            .newest_charge()?
+            .map_or(until.as_second(), |newest| newest.min(until.as_second()));
         let places = self.places(Period::from_seconds(end - 30 * DAY_SECONDS, end));
         let currency = self.currency();
         let rows = self.query_view("observed_rates", &places)?;

@@ -177,12 +177,12 @@ impl Offers {
 impl View for Offers {
     fn screen(&self) -> Screen {
         let mut table = Table::new([
-            Column::text("SKU").at_least(16),
-            Column::text("accelerators"),
+            Column::text("SKU").at_least(20),
+            Column::text("GPUs"),
             Column::text("where"),
             Column::text("market"),
             Column::number("an hour"),
-            Column::number("per accelerator"),
+            Column::number("per GPU"),
             Column::text("currency").optional(2),
             Column::text("basis"),
             Column::number("days old"),
