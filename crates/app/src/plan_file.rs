@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use lowwater_model::plan::{PLAN_VERSION, Plan};
+use lowwater_store::store::Store;
 use serde_json::Value;
 
 use crate::config::Settings;
@@ -20,7 +21,11 @@ pub fn read(settings: &Settings, file: Option<&Path>) -> Result<Plan, AppError> 
     let shown = path.display();
     let text = std::fs::read_to_string(&path).map_err(|e| {
         let hint = format!("hint: `lowwater plan{}` makes one", settings.data_option());
-        AppError::Input(format!("{shown}: {e}\n{hint}"))
+        let what = match e.kind() {
+            std::io::ErrorKind::NotFound => "there is no plan yet".to_owned(),
+            _ => e.to_string(),
+        };
+        AppError::Input(format!("{shown}: {what}\n{hint}"))
     })?;
     let again = "hint: make it again with `lowwater plan`";
     let value: Value =
@@ -40,6 +45,23 @@ pub fn read(settings: &Settings, file: Option<&Path>) -> Result<Plan, AppError> 
         )));
     }
     Ok(plan)
+}
+
+/// Why a plan is not the plan of what is loaded and set now; none where it is.
+pub fn stale(store: &Store, plan: &Plan, settings: &Settings) -> Option<String> {
+    let again = format!("`lowwater plan{}` makes it anew", settings.data_option());
+    let is_of = |as_of| store.facts_id(as_of).is_ok_and(|id| id == plan.facts);
+    let other_policy = lowwater_engine::policy_id(&store.config().policy) != plan.policy;
+    let of = if other_policy {
+        "was made under another policy than the one that holds now"
+    } else if is_of(None) {
+        return None;
+    } else if is_of(Some(plan.as_of)) {
+        "sees nothing of the bill's newest days"
+    } else {
+        "is of other data or settings than those that are there now"
+    };
+    Some(format!("this plan {of}: {again}"))
 }
 
 /// A bill, a policy or a device under that name was not meant.
@@ -123,12 +145,10 @@ mod tests {
         assert!(message("{\"version\":1}").contains("is not a plan"));
         assert!(message(&good.replace("start it again", "start it twice")).contains("was changed after it was made"));
         std::fs::remove_file(path(&settings, None)).unwrap();
+        let message = read(&settings, None).unwrap_err().message().unwrap();
         assert!(
-            read(&settings, None)
-                .unwrap_err()
-                .message()
-                .unwrap()
-                .contains("hint: `lowwater plan --data ")
+            message.contains("plan.json: there is no plan yet\nhint: `lowwater plan --data "),
+            "{message}"
         );
     }
 }

@@ -12,6 +12,7 @@ pub mod offers;
 pub mod plan;
 pub mod policy;
 pub mod prices;
+pub mod refusals;
 pub mod rejects;
 pub mod report;
 pub mod resource;

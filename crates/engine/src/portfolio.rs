@@ -228,14 +228,15 @@ impl<'a> Portfolio<'a> {
 fn too_small(meta: &LeverMeta, facts: &Facts, finding: Finding, saved: Saved, least: f64) -> Declined {
     let Saved { cash, freed } = saved.per_month(facts);
     let why = format!(
-        "{}: saves {:.2} {} a month in cash, less than the {least:.2} of [plan] min_saving_per_month{}",
+        "{}: saves {} {} a month in cash, less than the {} of [plan] min_saving_per_month{}",
         finding.change.kind().describe(),
-        cash.amount(),
+        cash.grouped(2),
         facts.currency,
+        Estimate::new(least).grouped(2),
         if freed.amount() > 0.0 {
             format!(
-                "; {:.2} a month stay paid, because a commitment covers the hours",
-                freed.amount()
+                "; {} a month stay paid, because a commitment covers the hours",
+                freed.grouped(2)
             )
         } else {
             String::new()

@@ -187,6 +187,14 @@ impl Owner {
             .iter()
             .find_map(|line| line.strip_prefix(field)?.strip_prefix(": "))
     }
+
+    /// Who forbids a kind of change. A rule that came on top names its kind, `never: stop, by tag never`; the line
+    /// without one is of the declaration itself.
+    pub fn forbidden_by(&self, kind: &str) -> Option<&str> {
+        let lines = || self.because.iter().filter_map(|line| line.strip_prefix("never: "));
+        let of_kind = lines().find_map(|line| line.strip_prefix(kind)?.strip_prefix(", by "));
+        of_kind.or_else(|| lines().find(|line| !line.contains(", by ")))
+    }
 }
 
 /// Does the cost end when the resource stops?

@@ -68,6 +68,11 @@ impl Money {
         write_fixed(round_half_even(self.0, step), digits.min(MONEY_DIGITS))
     }
 
+    /// As `fixed`, with separators of thousands: for people.
+    pub fn grouped(self, digits: u32) -> String {
+        grouped(&self.fixed(digits))
+    }
+
     /// With all twelve fraction digits.
     pub fn full(self) -> String {
         self.fixed(MONEY_DIGITS)
@@ -494,6 +499,11 @@ impl Estimate {
         self.0
     }
 
+    /// With exactly `digits` fraction digits and separators of thousands: for people.
+    pub fn grouped(self, digits: usize) -> String {
+        grouped(&format!("{:.digits$}", self.0))
+    }
+
     /// Rounded to 10^-6, as everything that enters a plan: float functions differ in the last bits between platforms.
     #[must_use]
     pub fn rounded(self) -> Self {
@@ -598,6 +608,20 @@ impl Add for Range {
             p90: self.p90 + other.p90,
         }
     }
+}
+
+/// Puts separators into the whole part of a plain decimal.
+pub fn grouped(decimal: &str) -> String {
+    let start = usize::from(decimal.starts_with('-'));
+    let end = decimal.find('.').unwrap_or(decimal.len());
+    let mut out = String::with_capacity(decimal.len() + decimal.len() / 3);
+    for (at, c) in decimal.char_indices() {
+        if at > start && at < end && (end - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(c);
+    }
+    out
 }
 
 #[cfg(test)]
@@ -728,5 +752,14 @@ mod tests {
             let money = Money::from_units(units);
             prop_assert_eq!(Money::parse(&money.to_string()).unwrap(), money);
         }
+    }
+
+    #[test]
+    fn separators_stay_out_of_the_fraction() {
+        assert_eq!(grouped("4829.331368897859170"), "4,829.331368897859170");
+        assert_eq!(grouped("123"), "123");
+        assert_eq!(Money::whole(61_214).grouped(2), "61,214.00");
+        assert_eq!(Estimate::new(-2972.4).grouped(0), "-2,972");
+        assert_eq!(grouped("-123456"), "-123,456");
     }
 }

@@ -494,6 +494,16 @@ impl Policy {
     }
 }
 
+/// `an integer`, `a string`.
+fn with_article(kind: &str) -> String {
+    let article = if kind.starts_with(['a', 'e', 'i', 'o', 'u']) {
+        "an"
+    } else {
+        "a"
+    };
+    format!("{article} {kind}")
+}
+
 /// Puts `given` over `known`; only known keys of the same type.
 fn overlay(known: &mut Table, given: Table, section: &str) -> Result<(), String> {
     for (key, value) in given {
@@ -510,9 +520,9 @@ fn overlay(known: &mut Table, given: Table, section: &str) -> Result<(), String>
         };
         if !slot.same_type(&value) {
             return Err(format!(
-                "`{key}` in [{section}] must be a {}, not a {}",
-                slot.type_str(),
-                value.type_str()
+                "`{key}` in [{section}] must be {}, not {}",
+                with_article(slot.type_str()),
+                with_article(value.type_str())
             ));
         }
         if let Some(range) = out_of_range(&key, &value) {
@@ -577,6 +587,7 @@ mod tests {
         assert!(error("[lode]\nx = 1").contains("unknown section [lode]"));
         assert!(error("[load]\nx = 1").contains("unknown key `x`"));
         assert!(error("[load]\nmax_reject_share = \"much\"").contains("must be a float"));
+        assert!(error("[plan]\nreplay_days = \"28\"").contains("must be an integer, not a string"));
         assert!(error("[team.a]\nzone = \"Mars/Base\"").contains("IANA"));
         assert!(error("[team.a]\ncolour = \"red\"").contains("colour"));
         assert!(error("[team.a.lever.nothing]\nx = 1").contains("unknown lever"));

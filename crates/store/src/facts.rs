@@ -39,6 +39,12 @@ impl Store {
         self.facts_of(history, period)
     }
 
+    /// The id of those facts, without reading them.
+    pub fn facts_id(&self, as_of: Option<Timestamp>) -> Result<FactsId, StoreError> {
+        let (history, _) = self.periods(as_of)?;
+        Ok(self.hash_at(history.end))
+    }
+
     /// The facts of whole days that the bill has: what came after a plan, to judge it on.
     pub fn facts_between(&self, start: Timestamp, end: Timestamp) -> Result<Facts, StoreError> {
         let days = |at: Timestamp| at.as_second().div_euclid(DAY_SECONDS) * DAY_SECONDS;
@@ -62,7 +68,7 @@ impl Store {
         let ledger = self.ledger(&places, basis.metric)?;
         let quality = self.quality(&resources, period)?;
         Ok(Facts {
-            id: self.facts_id(history.end),
+            id: self.hash_at(history.end),
             as_of: history.end,
             currency: self.currency().into(),
             history,
@@ -278,7 +284,7 @@ impl Store {
     }
 
     /// Hash of what was loaded, of the configuration and of this program's tables of facts; not of when it was loaded.
-    fn facts_id(&self, as_of: Timestamp) -> FactsId {
+    fn hash_at(&self, as_of: Timestamp) -> FactsId {
         let mut hash = Sha256::new();
         let mut add = |text: &str| {
             hash.update(text.as_bytes());

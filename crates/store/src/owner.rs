@@ -154,13 +154,13 @@ impl<'a> Owners<'a> {
         let team = owner.team.clone();
         let environment = owner.environment.clone();
         if let Some((team, rules)) = team.as_ref().and_then(|t| Some((t, self.policy.team(t)?))) {
-            inherit_from(owner, rules, &format!("team `{team}` in policy.toml"));
+            inherit_from(owner, rules, &format!("[team.{team}] in policy.toml"));
         }
         if let Some((name, rules)) = environment
             .as_ref()
             .and_then(|e| Some((e, self.policy.environment(e)?)))
         {
-            inherit_from(owner, rules, &format!("environment `{name}` in policy.toml"));
+            inherit_from(owner, rules, &format!("[environment.{name}] in policy.toml"));
         }
     }
 }
@@ -245,8 +245,9 @@ fn inherit_from(owner: &mut Owner, rules: &OwnerRules, from: &str) {
         owner.because.push(format!("keep: {from}"));
         owner.keep = Some(keep.clone());
     }
-    if owner.criticality.is_none() {
-        owner.criticality = rules.criticality;
+    if let (None, Some(criticality)) = (owner.criticality, rules.criticality) {
+        owner.because.push(format!("criticality: {from}"));
+        owner.criticality = Some(criticality);
     }
 }
 
@@ -263,8 +264,10 @@ fn take_tag_rules(owner: &mut Owner, tags: &BTreeMap<String, String>) {
             until: text.parse().ok(),
         });
     }
-    if owner.criticality.is_none() {
-        owner.criticality = tag_value(tags, CRITICALITY_TAG).and_then(Criticality::parse);
+    let criticality = tag_value(tags, CRITICALITY_TAG).and_then(Criticality::parse);
+    if let (None, Some(criticality)) = (owner.criticality, criticality) {
+        owner.because.push(format!("criticality: tag `{CRITICALITY_TAG}`"));
+        owner.criticality = Some(criticality);
     }
 }
 

@@ -32,9 +32,11 @@ impl Args {
         let store = Store::open(&settings.data, &registry::lever_sections())?;
         let facts = store.facts(None)?;
         let resource = find(&facts, &self.resource).map_err(AppError::Usage)?;
-        // A plan is no condition: without one the page says nothing of it. One of other facts would mislead.
-        let plan = plan_file::read(settings, None).ok().filter(|p| p.facts == facts.id);
-        output::show(settings, &Explained::new(&facts, resource, plan.as_ref(), hosts(&store, resource)?))?;
+        // A plan is no condition: without one the page says nothing of it.
+        let plan = plan_file::read(settings, None).ok();
+        let mut explained = Explained::new(&facts, resource, plan.as_ref(), hosts(&store, resource)?);
+        explained.plan_stale = plan.and_then(|plan| plan_file::stale(&store, &plan, settings));
+        output::show(settings, &explained)?;
         Ok(Outcome::Done)
     }
 }

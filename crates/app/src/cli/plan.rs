@@ -57,7 +57,7 @@ impl Args {
         let plan = make(&store, self.as_of)?;
         let path = plan_file::path(settings, self.out.as_deref());
         plan_file::write(&path, &plan)?;
-        let view = PlanView { plan: &plan, written: Some(path.display().to_string()), extent: Extent::Short, next: Next::new(settings) };
+        let view = PlanView { plan: &plan, written: Some(path.display().to_string()), stale: None, extent: Extent::Short, next: Next::new(settings) };
         output::show(settings, &view)?;
         Ok(Outcome::Done)
     }

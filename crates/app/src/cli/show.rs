@@ -37,11 +37,14 @@ impl Args {
         }
         let plan = plan_file::read(settings, self.plan.as_deref())?;
         let next = Next::new(settings);
+        // A plan can be read without a bill: then there is nothing to compare it with.
+        let store = Store::open(&settings.data, &registry::lever_sections()).ok();
+        let stale = store.and_then(|store| plan_file::stale(&store, &plan, settings));
         if self.what == "plan" {
-            output::show(settings, &PlanView { plan: &plan, written: None, extent: Extent::Whole, next })?;
+            output::show(settings, &PlanView { plan: &plan, written: None, stale, extent: Extent::Whole, next })?;
         } else {
             let index = find(&plan, &self.what)?;
-            output::show(settings, &StepView { plan: &plan, index, next })?;
+            output::show(settings, &StepView { plan: &plan, index, stale, next })?;
         }
         Ok(Outcome::Done)
     }

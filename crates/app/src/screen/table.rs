@@ -184,6 +184,23 @@ impl Table {
         table
     }
 
+    /// Widens columns to their longest word, as far as there is room: an id that is broken can't be copied.
+    fn whole_words(&self, shown: &[usize], width: usize, mut widths: Vec<usize>) -> Vec<usize> {
+        let longest = |i: usize| {
+            let words = self.rows.iter().flat_map(|row| row.cells[i].split_whitespace());
+            words.map(|word| word.chars().count()).max().unwrap_or(0)
+        };
+        let mut wants: Vec<(usize, usize)> = shown.iter().map(|i| longest(*i)).enumerate().collect();
+        wants.sort_by_key(|(at, want)| want.saturating_sub(widths[*at]));
+        for (at, want) in wants {
+            let spare = width.saturating_sub(total(&widths));
+            if want > widths[at] && want - widths[at] <= spare {
+                widths[at] = want;
+            }
+        }
+        widths
+    }
+
     /// Which columns are shown, and how wide each is.
     fn fit(&self, width: usize) -> (Vec<usize>, Vec<usize>) {
         let all: Vec<usize> = (0..self.columns.len()).collect();
@@ -215,33 +232,33 @@ impl Table {
             };
             shown.retain(|i| *i != drop);
         }
-        let widths = share_out(&shown, width.saturating_sub(sum(&shown, least)), least, |i| natural[i]);
+        let least: Vec<usize> = self.whole_words(&shown, width, shown.iter().map(|i| least(*i)).collect());
+        let natural: Vec<usize> = shown.iter().map(|i| natural[*i]).collect();
+        let widths = share_out(least, &natural, width);
         (shown, widths)
     }
+}
+
+/// Widths of columns beside each other.
+fn total(widths: &[usize]) -> usize {
+    widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1)
 }
 
 fn sum(shown: &[usize], size: impl Fn(usize) -> usize) -> usize {
     shown.iter().map(|i| size(*i)).sum::<usize>() + GAP * shown.len().saturating_sub(1)
 }
 
-/// Gives `spare` characters to the columns that want more, evenly, none more than it wants.
-fn share_out(
-    shown: &[usize],
-    mut spare: usize,
-    least: impl Fn(usize) -> usize,
-    natural: impl Fn(usize) -> usize,
-) -> Vec<usize> {
-    let mut widths: Vec<usize> = shown.iter().map(|i| least(*i)).collect();
+/// Gives what is left of `width` to the columns that want more, evenly, none more than it wants.
+fn share_out(mut widths: Vec<usize>, natural: &[usize], width: usize) -> Vec<usize> {
+    let mut spare = width.saturating_sub(total(&widths));
     loop {
-        let hungry: Vec<usize> = (0..shown.len())
-            .filter(|at| widths[*at] < natural(shown[*at]))
-            .collect();
+        let hungry: Vec<usize> = (0..widths.len()).filter(|at| widths[*at] < natural[*at]).collect();
         if hungry.is_empty() || spare == 0 {
             return widths;
         }
         let part = (spare / hungry.len()).max(1);
         for at in hungry {
-            let more = part.min(natural(shown[at]) - widths[at]).min(spare);
+            let more = part.min(natural[at] - widths[at]).min(spare);
             widths[at] += more;
             spare -= more;
         }
@@ -283,6 +300,21 @@ mod tests {
 
     fn text(table: &Table, width: usize) -> String {
         table.lines(width, Paint::new(false)).join("\n")
+    }
+
+    #[test]
+    fn an_id_is_not_broken_where_there_is_room() {
+        let mut table = Table::new([Column::text("what"), Column::text("why"), Column::text("numbers")]);
+        let words = "because nobody has said what it is for and so nobody can say that it may go";
+        table.row(["notebooks-los-angeles (i-072bf599617e25b0a)", words, words].map(String::from));
+        for width in [80, 100, 120] {
+            let text = table.lines(width, Paint::new(false)).join("\n");
+            assert!(
+                text.contains("(i-072bf599617e25b0a)") && text.contains("notebooks-los-angeles"),
+                "{text}"
+            );
+            assert!(text.lines().all(|l| l.chars().count() <= width), "{text}");
+        }
     }
 
     #[test]

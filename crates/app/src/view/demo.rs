@@ -89,6 +89,7 @@ impl View for DemoView {
         let plan = PlanView {
             plan: &self.plan,
             written: Some(format!("{}/plan.json", self.directory)),
+            stale: None,
             extent: Extent::Refusals,
             next: self.next.clone(),
         };

@@ -1,6 +1,8 @@
 //! What is known of one resource, who said so, and what the plan makes of it.
 
-use lowwater_model::facts::{Facts, Resource};
+use std::collections::BTreeMap;
+
+use lowwater_model::facts::{Facts, Owner, Resource};
 use lowwater_model::id::{Team, WorkloadName};
 use lowwater_model::known::Known;
 use lowwater_model::money::Money;
@@ -29,7 +31,7 @@ pub struct Explained {
     /// GPU model.
     pub accelerator: Option<String>,
     /// Its owner and rules.
-    pub owner: lowwater_model::facts::Owner,
+    pub owner: Owner,
     /// Cost over the replayed period.
     pub cost: Money,
     /// In the basis metric, by kind of line.
@@ -42,6 +44,8 @@ pub struct Explained {
     pub steps: Vec<PlanMention>,
     /// What the plan refuses to do with it.
     pub declined: Vec<PlanMention>,
+    /// Why the plan is not one of this data and policy; null where it is, or where there is none.
+    pub plan_stale: Option<String>,
     #[serde(skip)]
     title: String,
     #[serde(skip)]
@@ -182,6 +186,7 @@ impl Explained {
             hosts,
             steps,
             declined,
+            plan_stale: None,
             title: name(resource),
             currency: facts.currency.to_string(),
             days: amount::period(period),
@@ -226,7 +231,10 @@ impl Explained {
         }
         if !owner.never.is_empty() {
             let never: Vec<&str> = owner.never.iter().map(String::as_str).collect();
-            figures.push(figure("never", never.join(", "), by("never")));
+            figures.push(figure("never", never.join(", "), never_words(owner)));
+        }
+        if let Some(criticality) = owner.criticality {
+            figures.push(figure("criticality", criticality.as_str(), by("criticality")));
         }
         figures
     }
@@ -277,6 +285,22 @@ impl Explained {
             amount::share(usage.activity_mean),
             amount::share(usage.activity_max)
         )
+    }
+}
+
+/// Who forbids what: `stop: workload `nb` in workloads.toml; set_schedule: [environment.prod] in policy.toml`.
+fn never_words(owner: &Owner) -> String {
+    let mut kinds: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for kind in &owner.never {
+        let by = owner.forbidden_by(kind).unwrap_or_default();
+        kinds.entry(by).or_default().push(kind);
+    }
+    match kinds.first_key_value() {
+        Some((by, _)) if kinds.len() == 1 => (*by).to_owned(),
+        _ => {
+            let words = kinds.iter().map(|(by, kinds)| format!("{}: {by}", kinds.join(", ")));
+            words.collect::<Vec<_>>().join("; ")
+        }
     }
 }
 
@@ -342,7 +366,9 @@ impl View for Explained {
             self.currency,
             self.days
         );
-        let mut screen = Screen::new(headline)
+        let mut screen = Screen::default()
+            .warnings(self.plan_stale.iter().cloned().collect())
+            .then(Screen::new(headline))
             .figures(self.figures())
             .table(self.lines_table())
             .title("What its GPUs did")
@@ -384,6 +410,35 @@ mod tests {
     use super::*;
     use crate::screen::Paint;
     use crate::view::sample;
+
+    #[test]
+    fn each_kind_that_must_never_be_has_its_own_source() {
+        let mut facts = sample::facts();
+        let owner = &mut facts.resources[0].owner;
+        owner.never = ["set_schedule".to_owned(), "stop".to_owned()].into();
+        owner.criticality = lowwater_model::workload::Criticality::parse("high");
+        owner.because.extend([
+            "never: set_schedule, by [environment.prod] in policy.toml".to_owned(),
+            "never: workload `nb` in workloads.toml".to_owned(),
+            "criticality: [team.a] in policy.toml".to_owned(),
+        ]);
+        let mut view = Explained::new(&facts, &facts.resources[0], Some(&sample::plan()), Vec::new());
+        let text = view.screen().render(160, Paint::new(false));
+        for part in [
+            "set_schedule: [environment.prod] in policy.toml; stop: workload `nb` in workloads.toml",
+            "criticality  high",
+            "[team.a] in policy.toml",
+        ] {
+            assert!(text.contains(part), "{part}\n{text}");
+        }
+        view.plan_stale = Some("this plan is of other data".into());
+        let text = view.screen().render(160, Paint::new(false));
+        assert!(
+            text.lines().next().unwrap().contains("this plan is of other data"),
+            "{text}"
+        );
+        assert!(text.contains("In the plan"), "{text}");
+    }
 
     #[test]
     fn tells_who_owns_it_and_what_the_plan_says() {

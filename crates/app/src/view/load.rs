@@ -275,7 +275,8 @@ impl Loaded {
     fn join_screen(&self) -> Screen {
         let hidden = self.join.days.len().saturating_sub(MOST_DAYS);
         let screen = Screen::default().title("Bill and metrics").text(self.join_words());
-        if !self.is_about_gpus() {
+        // Without metrics every day would say the same: nothing observed.
+        if !self.is_about_gpus() || self.unchanged || self.join.joined_cost.is_zero() {
             return screen;
         }
         let screen = screen.table(self.days_table());
@@ -385,8 +386,8 @@ impl Loaded {
             Column::text("unit"),
             Column::text("cost"),
             Column::number(format!("file total ({})", self.currency())),
-            Column::number("stored total"),
-            Column::number("residual"),
+            Column::number("stored total").optional(2),
+            Column::number("residual").optional(1),
         ];
         let bills = || self.units.iter().filter(|unit| unit.kind == "bill");
         let rejects = bills().any(|unit| unit.rejects > 0);
@@ -413,16 +414,22 @@ impl Loaded {
 
     /// Each warning once, with the units that it is about.
     fn warnings(&self) -> Vec<String> {
-        let mut by_text: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+        let mut by_text: BTreeMap<&str, (Option<u64>, Vec<String>)> = BTreeMap::new();
         for unit in &self.units {
             for warning in &unit.warnings {
-                by_text.entry(warning).or_default().push(unit.name());
+                let (text, rows) = counted(warning);
+                let (sum, units) = by_text.entry(text).or_default();
+                *sum = rows.map(|rows| sum.unwrap_or(0) + rows);
+                units.push(unit.name());
             }
         }
-        let words = |(text, units): (&str, Vec<String>)| match units.len() {
-            1 => format!("{text} ({})", units[0]),
-            n if n == self.units.len() => format!("{text} (all {n} units)"),
-            n => format!("{text} ({n} of {} units)", self.units.len()),
+        let words = |(text, (rows, units)): (&str, (Option<u64>, Vec<String>))| {
+            let text = rows.map_or_else(|| text.to_owned(), |rows| format!("{text}: {}", plural(rows, "row")));
+            match units.len() {
+                1 => format!("{text} ({})", units[0]),
+                n if n == self.units.len() => format!("{text} (all {n} units)"),
+                n => format!("{text} ({n} of {} units)", self.units.len()),
+            }
         };
         let servers = self.servers.iter().flat_map(|server| server.warnings.iter().cloned());
         by_text.into_iter().map(words).chain(servers).collect()
@@ -444,6 +451,20 @@ fn server_words(server: &ServerReport) -> String {
         "{} as {}: {pages} from {} to {}; {keeps}{oldest}.",
         server.url, server.source, server.start, server.end
     )
+}
+
+/// `PricingCategory is empty: 6 rows` in its words and its number.
+fn counted(warning: &str) -> (&str, Option<u64>) {
+    let rows = |text: &str| text.trim_end_matches(" rows").trim_end_matches(" row").parse().ok();
+    match warning.rsplit_once(": ") {
+        Some((text, count)) if count.ends_with(" row") || count.ends_with(" rows") => {
+            match rows(&count.replace(',', "")) {
+                Some(rows) => (text, Some(rows)),
+                None => (warning, None),
+            }
+        }
+        _ => (warning, None),
+    }
 }
 
 /// Billed first, as everywhere.
@@ -524,6 +545,63 @@ mod tests {
             undeclared_resources: Vec::new(),
             without_memory: std::collections::BTreeSet::new(),
             without_power: std::collections::BTreeSet::new(),
+        }
+    }
+
+    #[test]
+    fn a_remark_on_rows_stands_once_with_the_sum() {
+        let warned = |month: &str, warning: &str| unit(month, &["1"], &[warning]);
+        let report = LoadReport {
+            units: vec![
+                warned("2026-08", "PricingCategory is empty: 1 row"),
+                warned("2026-09", "PricingCategory is empty: 1,200 rows"),
+                warned("2026-10", "x: two rows"),
+            ],
+            ..LoadReport::default()
+        };
+        let view = Loaded::new(&report, Some("USD".into()), &coverage(0), Next::default());
+        assert_eq!(
+            view.warnings(),
+            [
+                "PricingCategory is empty: 1,201 rows (2 of 3 units)",
+                "x: two rows (AWS 1234 2026-10)"
+            ]
+        );
+    }
+
+    #[test]
+    fn days_stand_only_where_something_was_joined_and_loaded() {
+        let report = LoadReport {
+            units: vec![unit("2026-10", &["1"], &[])],
+            ..LoadReport::default()
+        };
+        let shown = |report: &LoadReport, joined: i64| {
+            let mut coverage = coverage(2);
+            coverage.joined_cost = Money::whole(joined);
+            let view = Loaded::new(report, Some("USD".into()), &coverage, Next::default());
+            view.screen().render(100, Paint::new(false))
+        };
+        assert!(shown(&report, 150).contains("GPU-hours billed"));
+        assert!(!shown(&report, 0).contains("GPU-hours billed"));
+        let again = LoadReport {
+            unchanged: true,
+            ..report
+        };
+        assert!(!shown(&again, 150).contains("GPU-hours billed"));
+    }
+
+    #[test]
+    fn long_sums_fit_the_width() {
+        let sums = ["-4829123456.331368897859170123456789", "123456789.331368897859"];
+        let report = LoadReport {
+            units: vec![unit("2026-10", &sums, &[])],
+            totals: [("billed".to_owned(), sum(&sums))].into(),
+            ..LoadReport::default()
+        };
+        let view = Loaded::new(&report, Some("USD".into()), &coverage(2), Next::default());
+        for width in [80, 100, 120] {
+            let text = view.screen().render(width, Paint::new(false));
+            assert!(text.lines().all(|l| l.chars().count() <= width), "{width}\n{text}");
         }
     }
 

@@ -1,29 +1,21 @@
 //! A plan: what to do, in which order, what it saves, and what was not proposed.
 
-use std::collections::BTreeMap;
-
 use lowwater_model::charge::CostMetric;
 use lowwater_model::id::ResourceId;
 use lowwater_model::money::{Estimate, Range};
-use lowwater_model::plan::{Declined, Phase, Plan, Step, Target};
+use lowwater_model::plan::{Phase, Plan, Step, Target};
 use serde::{Serialize, Serializer};
 
 use super::next::Next;
+use super::refusals;
 use crate::amount::{self, cents, estimate_cents, plural, range};
 use crate::output::View;
 use crate::screen::{Column, Figure, Screen, Table, figure};
 
 /// Declined targets that the short form shows.
 const SHORT_DECLINED: usize = 8;
-/// Resources of a refusal that are named.
-const NAMED: usize = 2;
 /// From this width on there is room for the ids of steps beside their numbers.
 const WIDE: usize = 140;
-/// Reasons that are named where nothing is proposed.
-const REASONS: usize = 3;
-
-/// As in every amount a month of a plan.
-const HOURS_A_MONTH: f64 = 730.0;
 
 /// How much of a plan is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +35,8 @@ pub struct PlanView<'a> {
     pub plan: &'a Plan,
     /// Where it was written; none where it was only read.
     pub written: Option<String>,
+    /// What makes it a plan of something else than what is loaded now.
+    pub stale: Option<String>,
     /// How much of it.
     pub extent: Extent,
     /// How next commands name the data directory.
@@ -70,7 +64,7 @@ fn amount_or_dash(saving: &Range) -> String {
 }
 
 /// The last part of an id that is a path: enough for a reader, and for `lowwater explain`.
-fn short_id(id: &ResourceId) -> String {
+pub(super) fn short_id(id: &ResourceId) -> String {
     let last = id.as_str().rsplit('/').find(|part| !part.is_empty());
     last.unwrap_or(id.as_str()).to_owned()
 }
@@ -126,7 +120,7 @@ impl PlanView<'_> {
             return format!(
                 "Nothing to change was found in the replay of {}; {} looked at and declined.",
                 amount::period(&plan.period),
-                were(plan.declined.len())
+                were(refusals::merged(plan).len())
             );
         }
         let cash = range(&plan.per_month.cash);
@@ -219,7 +213,7 @@ impl PlanView<'_> {
     /// Why there is no step, and what would help.
     fn why_nothing(&self) -> Screen {
         let doctor = self.next.command("doctor");
-        let reasons = reasons(self.plan);
+        let reasons = refusals::reasons(self.plan);
         if reasons.is_empty() {
             return Screen::default().text(format!(
                 "No GPU resource was idle, and none of class development runs outside of working hours, as far as these days and \
@@ -255,109 +249,12 @@ fn were(count: usize) -> String {
     }
 }
 
-/// Money that a refusal is about, for a month: what would be saved, else what it costs.
-fn at_stake(plan: &Plan, declined: &Declined) -> f64 {
-    let number = |name: &str| declined.numbers.get(name).map_or(0.0, |n| n.amount());
-    let saved = number("cash_per_month") + number("freed_per_month");
-    let hours = plan.period.seconds() as f64 / 3600.0;
-    if saved > 0.0 || hours <= 0.0 {
-        saved
-    } else {
-        number("cost_in_period") * HOURS_A_MONTH / hours
-    }
-}
-
-/// `chat (3 resources: i-1, i-2 and 1 more)`.
-fn declined_words(target: &Target) -> String {
-    let count = target.resources.len();
-    if count < 2 {
-        return target_words(target);
-    }
-    let mut named: Vec<String> = target.resources.iter().take(NAMED).map(short_id).collect();
-    if count > NAMED {
-        let last = named.pop().unwrap_or_default();
-        named.push(format!("{last} and {} more", count - NAMED));
-    }
-    let resources = format!("{count} resources: {}", named.join(", "));
-    match &target.workload {
-        Some(workload) => format!("{workload} ({resources})"),
-        None => resources,
-    }
-}
-
-/// Refusals as a table, those with most money at stake first.
-fn declined_table(plan: &Plan, most: usize) -> Table {
-    let mut declined: Vec<&Declined> = plan.declined.iter().collect();
-    declined.sort_by(|a, b| at_stake(plan, b).total_cmp(&at_stake(plan, a)));
-    let mut table = Table::new([
-        Column::text("lever"),
-        Column::text("what was looked at"),
-        Column::text("why not").at_least(30),
-        Column::text("numbers").at_least(20).optional(1),
-    ]);
-    for one in declined.into_iter().take(most) {
-        table.row([
-            one.lever.clone(),
-            declined_words(&one.target),
-            one.why.clone(),
-            numbers_words(&one.numbers, plan),
-        ]);
-    }
-    table
-}
-
-/// The numbers of a refusal with their units; a number without known words stands under its own name.
-fn numbers_words(numbers: &BTreeMap<String, Estimate>, plan: &Plan) -> String {
-    let currency = &plan.currency;
-    let is_free = |name: &str| numbers.get(name).is_none_or(|n| *n == Estimate::ZERO);
-    let words = numbers.iter().filter_map(|(name, number)| {
-        let value = amount::plain(number.amount());
-        let money = || estimate_cents(*number);
-        Some(match name.as_str() {
-            "cash_per_month" | "freed_per_month" if is_free(name) => return None,
-            "cash_per_month" => format!("would save {} {currency} a month in cash", money()),
-            "freed_per_month" => format!("would free {} {currency} a month of commitment", money()),
-            "cost_in_period" => format!("costs {} {currency} in these days", money()),
-            "hours_in_window" => return None,
-            "hours_observed" => match numbers.get("hours_in_window") {
-                Some(window) => format!("{value} of {} hours observed", amount::plain(window.amount())),
-                None => format!("{value} hours observed"),
-            },
-            "start_failure_chance" => format!("{} of starts fail", amount::share(number.amount())),
-            "start_wait_hours" => format!("{value} hours until one succeeds"),
-            "wait_hour_cost" => format!("{value} {currency} an hour of waiting"),
-            "wait_cost_per_month" => format!("waiting costs {} {currency} a month", money()),
-            _ => format!("{} {value}", name.replace('_', " ")),
-        })
-    });
-    words.collect::<Vec<_>>().join("; ")
-}
-
-/// Reasons by the money that they concern, the largest first: the words before a colon are the kind of reason.
-fn reasons(plan: &Plan) -> Vec<String> {
-    let mut kinds: BTreeMap<&str, (f64, usize)> = BTreeMap::new();
-    for one in &plan.declined {
-        let kind = one.why.split(':').next().unwrap_or_default();
-        let sum = kinds.entry(kind).or_default();
-        sum.0 += at_stake(plan, one);
-        sum.1 += one.target.resources.len();
-    }
-    let mut kinds: Vec<_> = kinds.into_iter().collect();
-    kinds.sort_by(|(_, a), (_, b)| b.0.total_cmp(&a.0));
-    let words = kinds.into_iter().take(REASONS).map(|(kind, (money, resources))| {
-        let (resources, money) = (
-            plural(resources as u64, "resource"),
-            amount::short(Estimate::new(money)),
-        );
-        format!("{kind}: {resources}, {money} {} a month at stake", plan.currency)
-    });
-    words.collect()
-}
-
 impl View for PlanView<'_> {
     fn screen(&self) -> Screen {
         let plan = self.plan;
-        let mut screen = Screen::new(self.headline()).figures(self.figures());
+        let mut screen = Screen::default()
+            .warnings(self.stale.iter().cloned().collect())
+            .then(Screen::new(self.headline()).figures(self.figures()));
         if plan.steps.is_empty() {
             screen = screen.then(self.why_nothing());
         } else if !plan.steps.iter().any(|s| s.phase == Phase::SeeClearly) {
@@ -373,21 +270,22 @@ impl View for PlanView<'_> {
         {
             screen = screen.title(phase_words(phase)).table(self.steps(phase));
         }
-        if !plan.declined.is_empty() {
+        let refused = refusals::merged(plan);
+        if !refused.is_empty() {
             let most = if self.extent == Extent::Short {
                 SHORT_DECLINED
             } else {
                 usize::MAX
             };
-            let shown = plan.declined.len().min(most);
-            let more = if shown < plan.declined.len() {
+            let shown = refused.len().min(most);
+            let more = if shown < refused.len() {
                 format!(", {shown} shown")
             } else {
                 String::new()
             };
             screen = screen
-                .title(format!("Looked at and not proposed ({}{more})", plan.declined.len()))
-                .table(declined_table(plan, most));
+                .title(format!("Looked at and not proposed ({}{more})", refused.len()))
+                .table(refusals::table(plan, &refused[..shown]));
         }
         screen = screen.remarks("What to know", plan.notes.clone());
         if self.extent == Extent::Whole {
@@ -446,6 +344,7 @@ mod tests {
         let view = PlanView {
             plan,
             written: None,
+            stale: None,
             extent,
             next: Next::default(),
         };
@@ -485,7 +384,12 @@ mod tests {
     fn the_short_form_leaves_out_the_way_to_the_invoice() {
         assert!(!text(&sample::plan(), Extent::Short, 120).contains("Reconciliation"));
         let mut plan = sample::plan();
-        plan.declined = vec![plan.declined[0].clone(); SHORT_DECLINED + 5];
+        let other = |n: usize| {
+            let mut declined = plan.declined[0].clone();
+            declined.target.resources = [format!("i-{n}").into()].into();
+            declined
+        };
+        plan.declined = (0..SHORT_DECLINED + 5).map(other).collect();
         assert!(text(&plan, Extent::Short, 120).contains("Looked at and not proposed (13, 8 shown)"));
         assert!(text(&plan, Extent::Whole, 120).contains("Looked at and not proposed (13)"));
     }
@@ -504,75 +408,33 @@ mod tests {
         assert!(text.contains("lowwater doctor"));
     }
 
-    fn refusal(why: &str, resources: &[&str], numbers: &[(&str, f64)]) -> Declined {
-        Declined {
-            lever: "idle".into(),
-            target: Target {
-                resources: resources.iter().map(|r| (*r).into()).collect(),
-                ..Target::default()
-            },
-            why: why.into(),
-            numbers: numbers
-                .iter()
-                .map(|(n, v)| ((*n).to_owned(), Estimate::new(*v)))
-                .collect(),
-        }
-    }
-
-    #[test]
-    fn refusals_stand_by_money_with_units_and_names() {
-        let mut plan = sample::plan();
-        plan.declined = vec![
-            refusal("small", &["i-1"], &[("cash_per_month", 5.0), ("freed_per_month", 0.0)]),
-            refusal("middle", &["i-2", "i-3", "i-4", "i-5"], &[("cost_in_period", 672.0)]),
-            refusal(
-                "large",
-                &["i-6", "i-7"],
-                &[
-                    ("freed_per_month", 9000.0),
-                    ("hours_in_window", 336.0),
-                    ("hours_observed", 12.0),
-                    ("depth", 2.0),
-                ],
-            ),
-        ];
-        let text = text(&plan, Extent::Short, 200);
-        let at = |part: &str| text.find(part).unwrap_or_else(|| panic!("{part}\n{text}"));
-        assert!(at("large") < at("middle") && at("middle") < at("small"), "{text}");
-        at("4 resources: i-2, i-3 and 2 more");
-        at("2 resources: i-6, i-7");
-        at("would free 9,000.00 USD a month of commitment; 12 of 336 hours observed");
-        at("costs 672.00 USD in these days");
-        at("depth 2");
-        assert!(!text.contains("would save 0"), "{text}");
-    }
-
     #[test]
     fn a_plan_without_steps_says_what_stands_in_the_way() {
         let mut plan = sample::plan();
         plan.steps.clear();
-        plan.declined = vec![
-            refusal(
-                "declare this first: nobody said",
-                &["i-1", "i-2"],
-                &[("cash_per_month", 100.0)],
-            ),
-            refusal("measure this first: no metrics", &["i-3"], &[("cash_per_month", 900.0)]),
-            refusal("measure this first: too few", &["i-4"], &[("cash_per_month", 100.0)]),
-        ];
-        let shown = text(&plan, Extent::Short, 120);
-        assert!(
-            shown.contains(
-                "- measure this first: 2 resources, 1.0k USD a month at stake\n- declare this first: 2 resources"
-            ),
-            "{shown}"
-        );
-        assert!(!shown.contains("with the plan"), "{shown}");
         plan.declined.clear();
         let shown = text(&plan, Extent::Short, 120);
         assert!(
             shown.contains("No GPU resource was idle") && shown.contains("`lowwater doctor` says which"),
             "{shown}"
+        );
+        assert!(!shown.contains("with the plan"), "{shown}");
+    }
+
+    #[test]
+    fn a_stale_plan_says_so_first() {
+        let plan = sample::plan();
+        let view = PlanView {
+            plan: &plan,
+            written: None,
+            stale: Some("this plan is of older data".into()),
+            extent: Extent::Short,
+            next: Next::default(),
+        };
+        let text = view.screen().render(100, Paint::new(false));
+        assert!(
+            text.lines().next().unwrap().contains("this plan is of older data"),
+            "{text}"
         );
     }
 
@@ -605,6 +467,7 @@ mod tests {
         let view = PlanView {
             plan: &plan,
             written: Some("x".into()),
+            stale: None,
             extent: Extent::Short,
             next: Next::default(),
         };

@@ -21,6 +21,8 @@ pub struct StepView<'a> {
     pub plan: &'a Plan,
     /// Its step, from 0.
     pub index: usize,
+    /// What makes it a plan of something else than what is loaded now.
+    pub stale: Option<String>,
     /// How next commands name the data directory.
     pub next: Next,
 }
@@ -106,7 +108,9 @@ impl View for StepView<'_> {
             step.id,
             step.lever
         );
-        let mut screen = Screen::new(headline).figures(self.figures());
+        let mut screen = Screen::default()
+            .warnings(self.stale.iter().cloned().collect())
+            .then(Screen::new(headline).figures(self.figures()));
         let words = step.change.kind().describe();
         if words != step.title {
             screen = screen.text(words);
@@ -148,6 +152,7 @@ mod tests {
         let view = StepView {
             plan: &plan,
             index: 1,
+            stale: None,
             next: Next::default(),
         };
         let text = view.screen().render(100, Paint::new(false));
@@ -177,6 +182,7 @@ mod tests {
         let view = StepView {
             plan: &plan,
             index: 0,
+            stale: None,
             next: Next::default(),
         };
         assert!(

@@ -37,11 +37,7 @@ fn by(resource: &Resource, field: &str) -> String {
 
 /// The facts give a line for each kind that must never be: `never: stop, by tag never`.
 fn by_for_kind(resource: &Resource, kind: &str) -> String {
-    let said = resource.owner.because.iter().find_map(|line| {
-        let line = line.strip_prefix("never: ")?;
-        line.strip_prefix(kind)?.strip_prefix(", by ")
-    });
-    said.map_or_else(|| by(resource, "never"), ToOwned::to_owned)
+    resource.owner.forbidden_by(kind).unwrap_or("its owner").to_owned()
 }
 
 /// Who forbids these kinds of change, if anybody does.

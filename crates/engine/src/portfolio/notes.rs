@@ -38,10 +38,10 @@ fn waiting(steps: &[Step], currency: &Currency) -> Option<String> {
     let blocked = steps.iter().filter(|step| step.is_blocked()).count();
     (blocked > 0).then(|| {
         format!(
-            "{blocked} of {} steps wait for a condition: {:.2} of {:.2} {currency} a month",
+            "{blocked} of {} steps wait for a condition: {} of {} {currency} a month",
             steps.len(),
-            cash(true).amount(),
-            cash(false).amount()
+            cash(true).grouped(2),
+            cash(false).grouped(2)
         )
     })
 }
@@ -59,16 +59,16 @@ fn idle_money(facts: &Facts, steps: &[Step]) -> Option<String> {
     classes.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
     let list: Vec<String> = classes
         .iter()
-        .map(|(class, cost)| format!("{class} {}", cost.fixed(2)))
+        .map(|(class, cost)| format!("{class} {}", cost.grouped(2)))
         .collect();
     (all > Money::ZERO).then(|| {
         format!(
-            "hours in which every GPU of a machine was idle cost {} {} in these days ({}); the steps take {:.2} of that, in \
+            "hours in which every GPU of a machine was idle cost {} {} in these days ({}); the steps take {} of that, in \
              cash and freed commitment; refusals say why not more, and only `idle` looks at classes other than development",
-            all.fixed(2),
+            all.grouped(2),
             facts.currency,
             list.join(", "),
-            taken.amount()
+            taken.grouped(2)
         )
     })
 }

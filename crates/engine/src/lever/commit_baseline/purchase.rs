@@ -114,10 +114,10 @@ impl Purchase {
                 percent(got.effective_savings_rate())
             ),
             format!(
-                "promises {:.2} an hour, {:.2} over the term; a unit that nobody uses any more costs {:.2} a month until then",
-                f64::from(level) * self.rate(),
-                f64::from(level) * self.rate() * term_hours(self.term),
-                self.rate() * MONTH_HOURS
+                "promises {} an hour, {} over the term; a unit that nobody uses any more costs {} a month until then",
+                cents(f64::from(level) * self.rate()),
+                cents(f64::from(level) * self.rate() * term_hours(self.term)),
+                cents(self.rate() * MONTH_HOURS)
             ),
         ];
         let unused: Money = facts.commitments.iter().map(|commitment| commitment.unused).sum();
@@ -150,4 +150,8 @@ fn earlier_steps(baseline: &Baseline<'_>) -> Option<Condition> {
         text: "it is sized on what the earlier steps on these machines leave: carry those out first".into(),
         met: false,
     })
+}
+
+fn cents(amount: f64) -> String {
+    Estimate::new(amount).grouped(2)
 }

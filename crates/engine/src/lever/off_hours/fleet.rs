@@ -162,16 +162,16 @@ impl<'a> Fleet<'a> {
         let month = plain.per_month(facts);
         let loss = month.cash - priced.per_month(facts).cash;
         let why = format!(
-            "scarce GPUs may not come back: if {:.0} % of starts fail and cost {:.1} hours at {:.0} {} each, waiting \
-             costs {:.0} {} a month and the schedule saves {:.0} {} a month; reserve capacity and name it in \
+            "scarce GPUs may not come back: if {:.0} % of starts fail and cost {:.1} hours at {} {} each, waiting \
+             costs {} {} a month and the schedule saves {} {} a month; reserve capacity and name it in \
              [lever.off_hours] reserved_capacity, or accept the risk with allow_scarce",
             risk.failure * 100.0,
             risk.wait_hours,
-            risk.hour_cost,
+            Estimate::new(risk.hour_cost).grouped(0),
             facts.currency,
-            loss.amount(),
+            loss.grouped(0),
             facts.currency,
-            month.cash.amount(),
+            month.cash.grouped(0),
             facts.currency,
         );
         Verdict::Declined(self.declined(why, self.scarce_numbers(plain, loss, risk)))

@@ -1,0 +1,311 @@
+//! What a plan looked at and did not propose: one row for a machine and a reason, whichever levers asked.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use lowwater_model::id::ResourceId;
+use lowwater_model::money::Estimate;
+use lowwater_model::plan::{Declined, Plan, Target};
+
+use super::plan::{short_id, target_words};
+use crate::amount::{self, estimate_cents, plural};
+use crate::screen::{Column, Table};
+
+/// Resources of a refusal that are named.
+const NAMED: usize = 2;
+/// Reasons that are named where nothing is proposed.
+const REASONS: usize = 3;
+/// As in every amount a month of a plan.
+const HOURS_A_MONTH: f64 = 730.0;
+
+/// A reason, and the levers that were refused for it.
+#[derive(Debug)]
+pub struct Refusal<'a> {
+    levers: BTreeSet<&'a str>,
+    /// The widest of them: its resources are all that the others were about.
+    widest: &'a Declined,
+}
+
+impl<'a> Refusal<'a> {
+    /// Is the other one about the same machines, or some of them, for the same reason?
+    fn takes(&mut self, other: &'a Declined) -> bool {
+        let (mine, its) = (&self.widest.target, &other.target);
+        let same = self.widest.why == other.why && mine.workload == its.workload && mine.scope == its.scope;
+        let taken = same && its.resources.is_subset(&mine.resources);
+        if taken {
+            self.levers.insert(&other.lever);
+        }
+        taken
+    }
+}
+
+/// Every refusal once, those with most money at stake first.
+pub fn merged(plan: &Plan) -> Vec<Refusal<'_>> {
+    let mut declined: Vec<&Declined> = plan.declined.iter().collect();
+    // The widest first; of equals the one that says most.
+    declined.sort_by_key(|d| {
+        (
+            std::cmp::Reverse(d.target.resources.len()),
+            std::cmp::Reverse(d.numbers.len()),
+        )
+    });
+    let mut refusals: Vec<Refusal<'_>> = Vec::new();
+    for one in declined {
+        if !refusals.iter_mut().any(|refusal| refusal.takes(one)) {
+            refusals.push(Refusal {
+                levers: [one.lever.as_str()].into(),
+                widest: one,
+            });
+        }
+    }
+    refusals.sort_by(|a, b| at_stake(plan, b.widest).total_cmp(&at_stake(plan, a.widest)));
+    refusals
+}
+
+/// Money that a refusal is about, for a month: what would be saved, else what it costs.
+fn at_stake(plan: &Plan, declined: &Declined) -> f64 {
+    let number = |name: &str| declined.numbers.get(name).map_or(0.0, |n| n.amount());
+    let saved = number("cash_per_month") + number("freed_per_month");
+    let hours = plan.period.seconds() as f64 / 3600.0;
+    if saved > 0.0 || hours <= 0.0 {
+        saved
+    } else {
+        number("cost_in_period") * HOURS_A_MONTH / hours
+    }
+}
+
+/// `chat (3 resources: i-1, i-2 and 1 more)`.
+fn target(target: &Target) -> String {
+    let count = target.resources.len();
+    if count < 2 {
+        return target_words(target);
+    }
+    let mut named: Vec<String> = target.resources.iter().take(NAMED).map(short_id).collect();
+    if count > NAMED {
+        let last = named.pop().unwrap_or_default();
+        named.push(format!("{last} and {} more", count - NAMED));
+    }
+    let resources = format!("{count} resources: {}", named.join(", "));
+    match &target.workload {
+        Some(workload) => format!("{workload} ({resources})"),
+        None => resources,
+    }
+}
+
+/// Refusals as a table.
+pub fn table(plan: &Plan, refusals: &[Refusal<'_>]) -> Table {
+    let mut table = Table::new([
+        Column::text("lever"),
+        Column::text("what was looked at"),
+        Column::text("why not").at_least(30),
+        Column::text("numbers").at_least(20).optional(1),
+    ]);
+    for refusal in refusals {
+        let levers: Vec<&str> = refusal.levers.iter().copied().collect();
+        table.row([
+            levers.join(", "),
+            target(&refusal.widest.target),
+            refusal.widest.why.clone(),
+            numbers_words(&refusal.widest.numbers, plan),
+        ]);
+    }
+    table
+}
+
+/// What stopping would take off the bill; where nobody measured, only what the machine costs is known.
+fn saving_words(numbers: &BTreeMap<String, Estimate>, currency: &str) -> Vec<String> {
+    let amount = |name: &str| {
+        numbers
+            .get(name)
+            .filter(|n| **n != Estimate::ZERO)
+            .map(|n| estimate_cents(*n))
+    };
+    let observed = numbers.get("hours_observed").map(|n| n.amount());
+    let is_unmeasured = observed == Some(0.0);
+    let [cash_verb, freed_verb] = if is_unmeasured {
+        ["costs", "uses"]
+    } else {
+        ["would save", "would free"]
+    };
+    let cash = amount("cash_per_month").map(|n| format!("{cash_verb} {n} {currency} a month in cash"));
+    let freed = amount("freed_per_month").map(|n| format!("{freed_verb} {n} {currency} a month of commitment"));
+    let unknown = is_unmeasured.then(|| "nobody knows whether it idles".to_owned());
+    [cash, freed, unknown].into_iter().flatten().collect()
+}
+
+/// The numbers of a refusal with their units; a number without known words stands under its own name.
+fn numbers_words(numbers: &BTreeMap<String, Estimate>, plan: &Plan) -> String {
+    let currency = &plan.currency;
+    let words = numbers.iter().filter_map(|(name, number)| {
+        let value = amount::plain(number.amount());
+        let money = || estimate_cents(*number);
+        Some(match name.as_str() {
+            "cash_per_month" | "freed_per_month" | "hours_in_window" => return None,
+            "cost_in_period" => format!("costs {} {currency} in these days", money()),
+            "hours_observed" => match numbers.get("hours_in_window") {
+                Some(window) => format!("{value} of {} hours observed", amount::plain(window.amount())),
+                None => format!("{value} hours observed"),
+            },
+            "start_failure_chance" => format!("{} of starts fail", amount::share(number.amount())),
+            "start_wait_hours" => format!("{value} hours until one succeeds"),
+            "wait_hour_cost" => format!("{} {currency} an hour of waiting", money()),
+            "wait_cost_per_month" => format!("waiting costs {} {currency} a month", money()),
+            _ => format!("{} {value}", name.replace('_', " ")),
+        })
+    });
+    let mut all = saving_words(numbers, currency.as_str());
+    all.extend(words);
+    all.join("; ")
+}
+
+/// Resources of a kind of reason, each with its part of the money at stake.
+type Stakes<'a> = BTreeMap<&'a ResourceId, f64>;
+
+/// Reasons by the money that they concern, the largest first: the words before a colon are the kind of reason.
+/// A resource counts once for a kind, with the most that a lever puts at stake for it.
+pub fn reasons(plan: &Plan) -> Vec<String> {
+    let mut kinds: BTreeMap<&str, Stakes<'_>> = BTreeMap::new();
+    for one in &plan.declined {
+        let kind = one.why.split(':').next().unwrap_or_default();
+        let stakes = kinds.entry(kind).or_default();
+        let part = at_stake(plan, one) / one.target.resources.len().max(1) as f64;
+        for resource in &one.target.resources {
+            let stake = stakes.entry(resource).or_default();
+            *stake = stake.max(part);
+        }
+    }
+    let sum = |stakes: &Stakes<'_>| stakes.values().sum::<f64>();
+    let mut kinds: Vec<_> = kinds.into_iter().collect();
+    kinds.sort_by(|(_, a), (_, b)| sum(b).total_cmp(&sum(a)));
+    let words = kinds.into_iter().take(REASONS).map(|(kind, stakes)| {
+        let resources = plural(stakes.len() as u64, "resource");
+        let money = amount::short(Estimate::new(sum(&stakes)));
+        format!("{kind}: {resources}, {money} {} a month at stake", plan.currency)
+    });
+    words.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::screen::{Paint, Screen};
+    use crate::view::sample;
+
+    fn text(plan: &Plan, width: usize) -> String {
+        Screen::default()
+            .table(table(plan, &merged(plan)))
+            .render(width, Paint::new(false))
+    }
+
+    fn refusal(why: &str, resources: &[&str], numbers: &[(&str, f64)]) -> Declined {
+        Declined {
+            lever: "idle".into(),
+            target: Target {
+                resources: resources.iter().map(|r| (*r).into()).collect(),
+                ..Target::default()
+            },
+            why: why.into(),
+            numbers: numbers
+                .iter()
+                .map(|(n, v)| ((*n).to_owned(), Estimate::new(*v)))
+                .collect(),
+        }
+    }
+
+    #[test]
+    fn refusals_stand_by_money_with_units_and_names() {
+        let mut plan = sample::plan();
+        plan.declined = vec![
+            refusal("small", &["i-1"], &[("cash_per_month", 5.0), ("freed_per_month", 0.0)]),
+            refusal("middle", &["i-2", "i-3", "i-4", "i-5"], &[("cost_in_period", 672.0)]),
+            refusal(
+                "large",
+                &["i-6", "i-7"],
+                &[
+                    ("freed_per_month", 9000.0),
+                    ("hours_in_window", 336.0),
+                    ("hours_observed", 12.0),
+                    ("depth", 2.0),
+                ],
+            ),
+        ];
+        let text = text(&plan, 200);
+        let at = |part: &str| text.find(part).unwrap_or_else(|| panic!("{part}\n{text}"));
+        assert!(at("large") < at("middle") && at("middle") < at("small"), "{text}");
+        at("4 resources: i-2, i-3 and 2 more");
+        at("2 resources: i-6, i-7");
+        at("would free 9,000.00 USD a month of commitment");
+        at("12 of 336 hours observed");
+        at("costs 672.00 USD in these days");
+        at("depth 2");
+        assert!(!text.contains("would save 0"), "{text}");
+    }
+
+    #[test]
+    fn reasons_stand_by_money() {
+        let mut plan = sample::plan();
+        plan.declined = vec![
+            refusal(
+                "declare this first: nobody said",
+                &["i-1", "i-2"],
+                &[("cash_per_month", 100.0)],
+            ),
+            refusal("measure this first: no metrics", &["i-3"], &[("cash_per_month", 900.0)]),
+            refusal("measure this first: too few", &["i-4"], &[("cash_per_month", 100.0)]),
+        ];
+        assert_eq!(
+            reasons(&plan),
+            [
+                "measure this first: 2 resources, 1.0k USD a month at stake",
+                "declare this first: 2 resources, 100 USD a month at stake"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_machine_that_two_levers_are_refused_counts_once() {
+        let mut plan = sample::plan();
+        let mut schedule = refusal(
+            "declare this first: nobody said",
+            &["i-1", "i-2", "i-3"],
+            &[("cost_in_period", 300.0)],
+        );
+        schedule.lever = "off_hours".into();
+        let month = 300.0 * HOURS_A_MONTH / (plan.period.seconds() as f64 / 3600.0);
+        let idle = refusal(
+            "declare this first: nobody said",
+            &["i-1", "i-2"],
+            &[("cash_per_month", month * 2.0 / 3.0), ("hours_observed", 9.0)],
+        );
+        let other = refusal("declare this first: nobody said", &["i-9"], &[("cash_per_month", 1.0)]);
+        plan.declined = vec![idle, schedule, other];
+        let money = amount::short(Estimate::new(month + 1.0));
+        assert_eq!(
+            reasons(&plan),
+            [format!("declare this first: 4 resources, {money} USD a month at stake")]
+        );
+        let shown = text(&plan, 200);
+        assert_eq!(merged(&plan).len(), 2, "{shown}");
+        assert!(
+            shown.contains("idle, off_hours  3 resources: i-1, i-2 and 1 more"),
+            "{shown}"
+        );
+    }
+
+    #[test]
+    fn no_saving_is_claimed_for_hours_that_nobody_measured() {
+        let mut plan = sample::plan();
+        let numbers = [
+            ("cash_per_month", 1380.63),
+            ("hours_in_window", 672.0),
+            ("hours_observed", 0.0),
+        ];
+        plan.declined = vec![refusal("measure this first: no GPU metrics", &["i-1"], &numbers)];
+        let shown = text(&plan, 250);
+        assert!(
+            shown
+                .contains("costs 1,380.63 USD a month in cash; nobody knows whether it idles; 0 of 672 hours observed"),
+            "{shown}"
+        );
+        assert!(!shown.contains("would"), "{shown}");
+    }
+}
