@@ -192,7 +192,7 @@ impl ReportView {
         let mut figures = vec![figure(metric_words(self.metric), self.money(self.stored), why)];
         figures.extend(self.gpu_figures());
         figures.extend([
-            of_bill("unallocated", lines.unallocated, ": no team by workload or tag"),
+            of_bill("no team", lines.unallocated, ": neither workload nor tag names one"),
             of_bill("untagged", lines.untagged, ": lacks a tag that the policy requires"),
             of_bill("unused commitment", lines.unused_commitment, ": paid for and not used"),
         ]);

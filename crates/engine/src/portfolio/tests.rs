@@ -246,7 +246,7 @@ fn notes_say_what_to_know() {
     facts.resources[0].owner.never = ["stop", "stpo", "use_spot"].map(str::to_owned).into();
     let notes = plan(&facts, &sample::policy(""), 1).notes;
     let expected = [
-        "hours in which every GPU of a machine was idle cost 1344.00 USD in these days (development 1344.00); the steps take 0.00 of \
+        "hours in which every GPU of a machine was idle cost 1,344.00 USD in these days (development 1,344.00); the steps take 0.00 of \
              that, in cash and freed commitment; refusals say why not more, and only `idle` looks at classes other than development",
         "50.0 % of the GPU money is joined to metrics (the policy wants 80 %), so idle findings are only `measure this first`",
         "27 of the 28 replayed days have charges: amounts a month are too low",
