@@ -173,7 +173,10 @@ fn completions_for_every_shell() {
 fn man_pages_are_whole() {
     let dir = tempfile::tempdir().unwrap();
     let page = run(dir.path(), &["man"]).stdout;
-    assert!(page.contains(".TH lowwater 1") && page.contains("Exit codes"), "{page}");
+    assert!(
+        page.contains(".TH lowwater 1") && page.contains("EXIT STATUS"),
+        "{page}"
+    );
     let pages = run(dir.path(), &["man", "pages"]);
     assert_eq!((pages.code, pages.stderr.as_str()), (0, "man pages are in pages\n"));
     for command in COMMANDS {

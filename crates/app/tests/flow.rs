@@ -259,6 +259,9 @@ fn another_policy_holds_for_facts_and_plan() {
     assert_eq!(plan["steps"].as_array().unwrap().len(), 0);
     assert_ne!(plan["policy"], json(&["show", "plan"])["policy"]);
     assert_eq!(run(dir, &["plan", "--policy", "none.toml"]).code, 3);
+    let first_line = |args: &[&str]| run_wide(dir, 120, args).stdout.lines().next().unwrap().to_owned();
+    assert!(first_line(&["show", "plan", "--plan", "strict.json"]).contains("this plan was made under another policy"));
+    assert!(!first_line(&["show", "plan"]).contains("this plan"));
 }
 
 #[test]
@@ -273,6 +276,14 @@ fn a_plan_as_of_a_day_sees_nothing_after_it() {
     .unwrap();
     assert_eq!(plan["as_of"], "2026-10-25T00:00:00Z");
     assert_eq!(plan["period"]["end"], "2026-10-25T00:00:00Z");
+    let shown = run_wide(loaded(), 120, &["show", "plan", "--plan", "early.json"]).stdout;
+    assert!(
+        shown.contains("this plan sees nothing of the bill's newest days: `lowwater plan` makes it anew"),
+        "{shown}"
+    );
+    let late = run(loaded(), &["plan", "--as-of", "2027-01-01", "--out", "late.json"]);
+    let said = "--as-of 1 Jan 2027 00:00 UTC is after the end of the bill: planned as of 1 Nov 2026 00:00 UTC";
+    assert!(late.stderr.contains(said), "{}", late.stderr);
 }
 
 #[test]

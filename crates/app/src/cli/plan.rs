@@ -13,7 +13,7 @@ use crate::config::Settings;
 use crate::error::AppError;
 use crate::view::next::Next;
 use crate::view::plan::{Extent, PlanView};
-use crate::{output, plan_file, registry};
+use crate::{amount, output, plan_file, registry};
 
 /// Seed of a plan's random parts where nobody names one.
 pub const SEED: u64 = 1;
@@ -48,6 +48,13 @@ fn faults(violations: &[Violation]) -> String {
 }
 
 impl Args {
+    /// A plan sees whole days that the bill has, whatever was asked for.
+    fn late_words(&self, plan: &Plan) -> Option<String> {
+        let asked = self.as_of.filter(|at| at.as_second() - plan.as_of.as_second() >= 24 * 3600)?;
+        let (asked, end) = (amount::instant(asked), amount::instant(plan.as_of));
+        Some(format!("--as-of {asked} is after the end of the bill: planned as of {end}"))
+    }
+
     pub(super) fn run(&self, settings: &Settings) -> Result<Outcome, AppError> {
         let levers = registry::lever_sections();
         let store = match &self.policy {
@@ -57,6 +64,9 @@ impl Args {
         let plan = make(&store, self.as_of)?;
         let path = plan_file::path(settings, self.out.as_deref());
         plan_file::write(&path, &plan)?;
+        if let Some(words) = self.late_words(&plan) {
+            output::remark(settings, &words);
+        }
         let view = PlanView { plan: &plan, written: Some(path.display().to_string()), stale: None, extent: Extent::Short, next: Next::new(settings) };
         output::show(settings, &view)?;
         Ok(Outcome::Done)
