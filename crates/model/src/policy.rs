@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
+use crate::change::edits;
 use crate::change::unknown_kind;
 use crate::error::ConfigError;
 use crate::id::{CalendarName, Team};
@@ -397,14 +398,35 @@ impl Policy {
     }
 
     fn take_section(&mut self, name: &str, value: Value) -> Result<(), String> {
+        if !self.sections.contains_key(name) {
+            return Err(self.unknown(name, value.is_table()));
+        }
         let Value::Table(given) = value else {
             return Err(format!("`{name}` must be a section [{name}]"));
         };
-        let known = self
-            .sections
-            .get_mut(name)
-            .ok_or_else(|| format!("unknown section [{name}]"))?;
+        let known = self.sections.entry(name.to_owned()).or_default();
         overlay(known, given, name)
+    }
+
+    /// What may have been meant by a name that is no section.
+    fn unknown(&self, name: &str, is_section: bool) -> String {
+        let owners = self.sections.iter().filter(|(_, keys)| keys.contains_key(name));
+        let owners: Vec<String> = owners.map(|(section, _)| format!("[{section}]")).collect();
+        if !is_section && !owners.is_empty() {
+            return format!(
+                "`{name}` stands before any section; it belongs to {}",
+                owners.join(" or ")
+            );
+        }
+        let all = || {
+            let sections = self.sections.keys().map(String::as_str);
+            sections.chain(["team.NAME", "environment.NAME"])
+        };
+        let near = all().map(|section| (edits(name, section), section)).min();
+        let near = near.filter(|(edits, section)| edits * 2 <= section.len());
+        let near = near.map_or_else(String::new, |(_, section)| format!(" (nearest: [{section}])"));
+        let all: Vec<String> = all().map(|section| format!("[{section}]")).collect();
+        format!("unknown section [{name}]{near}; sections are {}", all.join(", "))
     }
 
     fn take_owners(&mut self, kind: &str, value: Value) -> Result<(), String> {
@@ -438,14 +460,26 @@ impl Policy {
     fn check(self, file: &str) -> Result<Self, ConfigError> {
         let zones = self
             .team
-            .values()
-            .filter_map(|t| t.zone.clone())
-            .chain([self.section("calendar").text("zone").to_owned()]);
-        for zone in zones {
+            .iter()
+            .filter_map(|(team, rules)| Some((format!("[team.{team}] zone"), rules.zone.clone()?)))
+            .chain([(
+                "[calendar] zone".to_owned(),
+                self.section("calendar").text("zone").to_owned(),
+            )]);
+        for (key, zone) in zones {
             if jiff::tz::TimeZone::get(&zone).is_err() {
-                return Err(ConfigError::new(file, format!("`{zone}` is not an IANA time zone"))
-                    .hint("write it like `Europe/Berlin`"));
+                return Err(
+                    ConfigError::new(file, format!("{key}: `{zone}` is not an IANA time zone"))
+                        .hint("write it like `Europe/Berlin`"),
+                );
             }
+        }
+        let plan = self.section("plan");
+        let (history, replay) = (plan.int("history_days"), plan.int("replay_days"));
+        if history < replay {
+            let what = format!("[plan] history_days is {history}, less than replay_days, {replay}");
+            return Err(ConfigError::new(file, what)
+                .hint("what is replayed is the end of the history: set both, history_days at least as high"));
         }
         Ok(self)
     }
@@ -540,6 +574,9 @@ fn out_of_range(key: &str, value: &Value) -> Option<&'static str> {
         Value::Float(v) if is_share && !(0.0..=1.0).contains(v) => Some("between 0 and 1"),
         Value::Float(v) if !(0.0..=1e12).contains(v) => Some("a number from 0"),
         Value::Integer(v) if key.ends_with("days") && !(1..=3660).contains(v) => Some("between 1 and 3660"),
+        Value::Integer(v) if key.ends_with("observed_minutes") && !(0..=60).contains(v) => {
+            Some("between 0 and 60, the minutes of an hour")
+        }
         Value::Integer(v) if !(0..=100_000).contains(v) => Some("between 0 and 100000"),
         Value::String(v) if key.ends_with("criticality") && !Criticality::ALL.iter().any(|c| c.as_str() == v) => {
             Some("`low`, `medium`, `high` or `critical`")
@@ -584,7 +621,24 @@ mod tests {
     #[test]
     fn refuses_what_it_does_not_know() {
         let error = |text: &str| parse(text).unwrap_err();
-        assert!(error("[lode]\nx = 1").contains("unknown section [lode]"));
+        let lode = error("[lode]\nx = 1");
+        assert!(
+            lode.contains("unknown section [lode] (nearest: [load]); sections are "),
+            "{lode}"
+        );
+        assert!(lode.contains("[lever.idle]") && lode.contains("[team.NAME]"), "{lode}");
+        let zone = error("zone = \"Europe/Berlin\"");
+        assert!(
+            zone.contains("`zone` stands before any section; it belongs to [calendar]"),
+            "{zone}"
+        );
+        assert!(error("[team.a]\nzone = \"Mars/Base\"").contains("[team.a] zone: `Mars/Base`"));
+        let shorter = error("[plan]\nhistory_days = 7\nreplay_days = 14");
+        assert!(
+            shorter.contains("history_days is 7, less than replay_days, 14"),
+            "{shorter}"
+        );
+        assert!(error("[usage]\nmin_observed_minutes = 61").contains("between 0 and 60"));
         assert!(error("[load]\nx = 1").contains("unknown key `x`"));
         assert!(error("[load]\nmax_reject_share = \"much\"").contains("must be a float"));
         assert!(error("[plan]\nreplay_days = \"28\"").contains("must be an integer, not a string"));
