@@ -6,6 +6,7 @@ pub mod demo;
 pub mod doctor;
 pub mod explain;
 pub mod init;
+pub mod jobs;
 pub mod load;
 pub mod next;
 pub mod offers;

@@ -1,7 +1,9 @@
 //! `lowwater report`
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use jiff::civil::Date;
+use jiff::Timestamp;
+use jiff::civil::{Date, Time};
+use jiff::tz::TimeZone;
 use lowwater_model::charge::CostMetric;
 use lowwater_store::report::{Dimension, IdleMode, PeriodKind, ReportQuery};
 use lowwater_store::store::Store;
@@ -9,6 +11,7 @@ use lowwater_store::store::Store;
 use super::Outcome;
 use crate::config::Settings;
 use crate::error::AppError;
+use crate::view::jobs::JobsView;
 use crate::view::next::Next;
 use crate::view::report::ReportView;
 use crate::{output, registry};
@@ -92,11 +95,23 @@ impl Args {
         })
     }
 
+    /// Jobs that began in the reported days, UTC; those that run are counted to the end of the bill.
+    fn jobs(&self, store: &Store) -> Result<Option<JobsView>, AppError> {
+        let begin = |day: Date| TimeZone::UTC.to_timestamp(day.to_datetime(Time::midnight())).ok();
+        let end = store.bill_period().map_or(Timestamp::MAX, |bill| bill.end);
+        let until = self.to.and_then(begin).unwrap_or(end).min(end);
+        let from = self.from.and_then(begin).unwrap_or(Timestamp::MIN);
+        let mut runs = store.jobs(until)?;
+        runs.retain(|run| run.start.or(run.submitted).is_some_and(|at| at >= from));
+        Ok(JobsView::new(&runs, until))
+    }
+
     pub(super) fn run(&self, settings: &Settings) -> Result<Outcome, AppError> {
         let query = self.query()?;
         let store = Store::open(&settings.data, &registry::lever_sections())?;
         let mut view = ReportView::new(store.report(&query)?, &query, Next::new(settings));
         view.bill = store.bill_period();
+        view.jobs = self.jobs(&store)?;
         if self.csv {
             output::text(&view.csv())?;
         } else {

@@ -8,6 +8,7 @@ use lowwater_store::report::{Dimension, IdleMode, PeriodKind, Report, ReportQuer
 use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
 
+use super::jobs::JobsView;
 use super::next::Next;
 use super::plan::metric_words;
 use crate::amount::{self, UNKNOWN, cents, share_of, share_or_unknown};
@@ -43,6 +44,8 @@ pub struct ReportView {
     pub lines: Lines,
     /// GPU figures.
     pub gpu: GpuView,
+    /// What became of jobs; null where none is loaded.
+    pub jobs: Option<JobsView>,
     /// What a reader must know.
     pub notes: Vec<String>,
     /// Where the bill has charges at all, in days of UTC.
@@ -144,6 +147,7 @@ impl ReportView {
                 cost_per_useful_gpu_hour: gpu.cost_per_useful_gpu_hour.clone(),
             },
             notes: relevant(report.notes, query, report.metric, why.as_deref()),
+            jobs: None,
             bill: None,
             stored: report.stored,
             next,
@@ -351,6 +355,9 @@ impl View for ReportView {
             screen = screen.text(format!(
                 "{ROUNDING} is {cost} {currency}: digits of the files beyond the twelfth."
             ));
+        }
+        if let Some(jobs) = &self.jobs {
+            screen = jobs.under(screen);
         }
         screen.remarks("What to know", self.notes.clone()).next([
             (self.next.command("plan"), "what to change, and what each step saves"),
