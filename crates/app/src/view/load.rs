@@ -321,7 +321,9 @@ impl Loaded {
             format!("{} of bills with {billed} billed", plural(rows("bill"), "row"))
         });
         let usage = (rows("usage") > 0).then(|| format!("{} of GPU metrics", plural(rows("usage"), "GPU-hour")));
-        let loaded: Vec<String> = [bill, usage].into_iter().flatten().collect();
+        let jobs = (rows("jobs") > 0).then(|| format!("{} of jobs", plural(rows("jobs"), "run")));
+        let prices = (rows("prices") > 0).then(|| plural(rows("prices"), "price"));
+        let loaded: Vec<String> = [bill, usage, jobs, prices].into_iter().flatten().collect();
         let loaded = if loaded.is_empty() {
             "Nothing was loaded".to_owned()
         } else {
