@@ -430,3 +430,19 @@ fn a_bill_without_quantities_counts_charge_periods_and_says_so() {
     let report = store.report(&crate::report::ReportQuery::default()).unwrap();
     assert_eq!(report.gpu.gpu_hours, Money::whole(8 * 25) + Money::whole(4));
 }
+
+#[test]
+fn a_charge_of_no_category_is_use_of_its_machine() {
+    let dir = tempfile::tempdir().unwrap();
+    let bill = "ChargePeriodStart,ChargePeriodEnd,BilledCost,BillingCurrency,ResourceId,x_InstanceType\n\
+                2026-10-01T00:00:00Z,2026-10-02T00:00:00Z,240,USD,i-1,p5.48xlarge\n";
+    load_text(dir.path(), "bill.csv", bill);
+    let store = open(dir.path());
+    let facts = store.facts(None).unwrap();
+    assert_eq!(resource(&facts, "i-1").gpus, 8.0);
+    let report = store.report(&crate::report::ReportQuery::default()).unwrap();
+    assert_eq!(
+        (report.gpu.cost, report.gpu.gpu_hours),
+        (Money::whole(240), Money::whole(192))
+    );
+}

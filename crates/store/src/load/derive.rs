@@ -237,9 +237,9 @@ impl<'a> Lines<'a> {
     }
 
     /// Hours of the instance, where the line is of hours of an instance, and whether they are assumed: a bill that gives
-    /// no quantity of time means the whole charge period.
+    /// no quantity of time means the whole charge period, and a charge of no category is use.
     fn hours(&self, row: u32) -> Option<(i128, bool)> {
-        let is_use = self.usage.get(row) == Some(true) && self.category.get(row) != Some(false);
+        let is_use = self.usage.get(row) != Some(false) && self.category.get(row) != Some(false);
         let is_waste = self.unused.iter().any(|flags| flags.get(row) == Some(true));
         if !is_use || is_waste {
             return None;

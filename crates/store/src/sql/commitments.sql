@@ -3,5 +3,5 @@ SELECT CommitmentDiscountId, max(CommitmentDiscountName) AS CommitmentDiscountNa
        max(CommitmentDiscountType) AS CommitmentDiscountType, CommitmentDiscountStatus,
        sum(BilledCost) AS BilledCost, sum(EffectiveCost) AS EffectiveCost
 FROM daily
-WHERE CommitmentDiscountId IS NOT NULL AND ChargeCategory = 'Usage' AND {period:x_Day}
+WHERE CommitmentDiscountId IS NOT NULL AND coalesce(ChargeCategory, 'Usage') = 'Usage' AND {period:x_Day}
 GROUP BY CommitmentDiscountId, CommitmentDiscountStatus

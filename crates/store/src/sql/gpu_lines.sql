@@ -7,7 +7,7 @@ FROM (
          CASE WHEN x_PeriodSeconds <= 3600 THEN 3600 ELSE x_PeriodSeconds END AS x_Seconds,
          BilledCost, EffectiveCost, ConsumedQuantity
   FROM gpu_hours
-  WHERE ChargeCategory = 'Usage' AND ResourceId IS NOT NULL AND coalesce(CommitmentDiscountStatus, 'Used') = 'Used'
+  WHERE coalesce(ChargeCategory, 'Usage') = 'Usage' AND ResourceId IS NOT NULL AND coalesce(CommitmentDiscountStatus, 'Used') = 'Used'
 ) AS lines
 WHERE {period:x_Hour}
 GROUP BY ResourceId, x_LineKind, PricingCategory, CommitmentDiscountId, x_Hour, x_Seconds
