@@ -89,7 +89,14 @@ impl Config {
         }
         let needed = ["provider", "sku", "market", "price_per_hour", "currency", "as_of"];
         let offers = read_rows(dir, "offers.csv", &needed, offer, &mut warnings)?;
-        let needed = ["provider", "region", "sku", "interruptions_per_hour", "as_of"];
+        let needed = [
+            "provider",
+            "region",
+            "sku",
+            "interruptions_per_hour",
+            "wait_hours",
+            "as_of",
+        ];
         let interruptions = read_rows(dir, "spot.csv", &needed, interruptions, &mut warnings)?;
         refuse_unknown_calendars(&policy, &workloads, &calendars)?;
         workloads.workload.iter().try_for_each(|w| check_curve(dir, w))?;
@@ -326,10 +333,8 @@ fn interruptions(fields: &Fields<'_>) -> Result<Interruptions, Fault> {
     if !per_hour.is_sound() {
         return Err(fault("low", "and high do not lie around interruptions_per_hour"));
     }
-    let wait: f64 = match fields.get("wait_hours") {
-        "" => 0.0,
-        text => text.parse().map_err(|_| fault("wait_hours", "is not a number"))?,
-    };
+    let wait = fields.needed("wait_hours")?;
+    let wait: f64 = wait.parse().map_err(|_| fault("wait_hours", "is not a number"))?;
     if !(0.0..=1000.0).contains(&wait) {
         return Err(fault("wait_hours", "is not a number of hours to wait"));
     }
@@ -462,21 +467,23 @@ mod tests {
     fn interruption_rates_have_ends_and_bad_rows_are_named() {
         let text = "provider,region,zone,sku,interruptions_per_hour,low,high,wait_hours,as_of,source\n\
             AWS,us-east-1,,p5.48xlarge,0.02,,,0.5,2026-10-31,own trace\n\
-            AWS,us-east-1,,p5.48xlarge,0.02,0.03,,,2026-10-31,\n\
-            AWS,us-east-1,,p5.48xlarge,often,,,,2026-10-31,\n\
-            AWS,,,p5.48xlarge,0.02,,,,2026-10-31,\n";
+            AWS,us-east-1,,p5.48xlarge,0.02,0.03,,0,2026-10-31,\n\
+            AWS,us-east-1,,p5.48xlarge,often,,,0,2026-10-31,\n\
+            AWS,,,p5.48xlarge,0.02,,,0,2026-10-31,\n\
+            AWS,us-east-1,,p5.48xlarge,0.02,,,,2026-10-31,\n";
         let config = read(&[("spot.csv", text)]).unwrap();
         assert_eq!(config.interruptions.len(), 1);
         let rate = config.interruptions[0].per_hour;
         assert_eq!((rate.low, rate.middle, rate.high), (0.01, 0.02, 0.04));
-        for (warning, place) in config
-            .warnings
-            .iter()
-            .zip(["3:low", "4:interruptions_per_hour", "5:region"])
+        for (warning, place) in
+            config
+                .warnings
+                .iter()
+                .zip(["3:low", "4:interruptions_per_hour", "5:region", "6:wait_hours"])
         {
             assert!(warning.starts_with(&format!("spot.csv:{place}: ")), "{warning}");
         }
-        assert_eq!(config.warnings.len(), 3);
+        assert_eq!(config.warnings.len(), 4);
     }
 
     #[test]

@@ -45,6 +45,11 @@ impl Store {
         Ok(self.hash_at(history.end))
     }
 
+    /// The instant up to which the facts of everything that is loaded see.
+    pub fn facts_end(&self) -> Result<Timestamp, StoreError> {
+        Ok(self.periods(None)?.0.end)
+    }
+
     /// The facts of whole days that the bill has: what came after a plan, to judge it on.
     pub fn facts_between(&self, start: Timestamp, end: Timestamp) -> Result<Facts, StoreError> {
         let days = |at: Timestamp| at.as_second().div_euclid(DAY_SECONDS) * DAY_SECONDS;

@@ -16,7 +16,7 @@ use crate::load::{LoadRequest, Output, Progress, Reject, UnitReport, Values, wri
 use crate::schema;
 use crate::session::{Row, Session};
 use crate::store::Store;
-use crate::usage::MetricsFile;
+use crate::usage::{MetricsFile, by_source};
 
 /// Runs of one load are held in memory; more than this are not jobs.
 const MAX_RUNS: usize = 5_000_000;
@@ -67,14 +67,9 @@ pub(crate) fn ingest(
     transaction: &mut Transaction,
     progress: &dyn Progress,
 ) -> Result<(Vec<UnitReport>, bool), StoreError> {
-    let mut by_source: BTreeMap<String, Vec<MetricsFile>> = BTreeMap::new();
-    for file in files {
-        let source = request.source.clone().unwrap_or_else(|| file.format.name.to_owned());
-        by_source.entry(source).or_default().push(file);
-    }
     let mut reports = Vec::new();
     let mut changed = false;
-    for (source, files) in by_source {
+    for (source, files) in by_source(files, request) {
         let known: BTreeSet<String> = units_of(transaction, &source)
             .flat_map(|unit| unit.inputs.clone())
             .collect();

@@ -78,18 +78,21 @@ fn market(
         .iter()
         .filter(|row| row.as_of <= day && is_at(row, &place))
         .max_by_key(|row| (!row.zone.is_empty(), row.as_of));
-    let (interruptions, said) = match seen(jobs, &place, at) {
-        Some((rate, said)) => (Known::Value(rate), said),
-        None => match row {
-            Some(row) => (
-                Known::Value(row.per_hour),
-                format!("spot.csv of {}, {}", row.as_of, row.source),
-            ),
-            None => (
-                Known::unknown("neither jobs nor spot.csv say how often it is taken back"),
-                String::new(),
-            ),
-        },
+    // How long capacity stays away stands in spot.csv alone: without its row that is unknown, not nothing.
+    let (interruptions, said) = match (seen(jobs, &place, at), row) {
+        (Some((rate, said)), Some(_)) => (Known::Value(rate), said),
+        (None, Some(row)) => (
+            Known::Value(row.per_hour),
+            format!("spot.csv of {}, {}", row.as_of, row.source),
+        ),
+        (Some(_), None) => (
+            Known::unknown("no row of spot.csv says how long it stays away once it is taken back (wait_hours)"),
+            String::new(),
+        ),
+        (None, None) => (
+            Known::unknown("neither jobs nor spot.csv say how often it is taken back"),
+            String::new(),
+        ),
     };
     let from = if said.is_empty() {
         String::new()
@@ -146,13 +149,16 @@ fn seen(jobs: &[JobRun], place: &SpotPlace, at: Timestamp) -> Option<(Likely, St
             && run
                 .region
                 .as_deref()
-                .is_none_or(|region| region == place.region.as_str())
+                .is_some_and(|region| region == place.region.as_str())
     });
     let (mut hours, mut taken, mut runs) = (0.0, 0.0, 0_u32);
     for run in here {
-        let Some(start) = run.start else { continue };
+        // A run of unknown size or start says nothing of machine-hours.
+        let (Some(start), Some(count)) = (run.start, run.count) else {
+            continue;
+        };
         let end = run.end.unwrap_or(at).min(at).max(start);
-        hours += run.count.unwrap_or(1.0) * end.duration_since(start).as_secs_f64() / 3600.0;
+        hours += count * end.duration_since(start).as_secs_f64() / 3600.0;
         taken += f64::from(u8::from(
             run.exit == ExitState::Preempted && run.end.is_some_and(|end| end <= at),
         ));
@@ -293,6 +299,25 @@ mod tests {
             rate(&[run(60, ExitState::Preempted)]).middle,
             0.2,
             "too few hours to say"
+        );
+        let mut uncounted = [run(60, ExitState::Preempted), run(60, ExitState::Preempted)];
+        uncounted[0].count = None;
+        uncounted[1].region = None;
+        assert_eq!(
+            rate(&uncounted).middle,
+            0.2,
+            "a run of unknown size or place says nothing"
+        );
+    }
+
+    #[test]
+    fn a_rate_without_a_wait_is_unknown() {
+        let book = PriceBook(vec![offer("a", 8.0, "2026-10-01")]);
+        let jobs = [run(60, ExitState::Preempted), run(60, ExitState::Completed)];
+        let found = &markets(&book, &[], &jobs, at())[0].interruptions_per_hour;
+        assert!(
+            matches!(found, Known::Unknown(why) if why.contains("wait_hours")),
+            "{found:?}"
         );
     }
 }

@@ -11,7 +11,7 @@ mod sort;
 mod table;
 
 pub use ingest::{MetricsFile, ingest};
-pub(crate) use ingest::{Stream, ingest_stream};
+pub(crate) use ingest::{Stream, by_source, ingest_stream};
 pub use mig::{gpu_activity, slices};
 
 #[cfg(test)]

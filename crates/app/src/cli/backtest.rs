@@ -36,7 +36,7 @@ pub fn judge(store: &Store, as_of: Option<Timestamp>, horizon_days: i64) -> Resu
     let horizon = SignedDuration::from_secs(horizon_days * DAY_SECONDS);
     let at = match as_of {
         Some(at) => at,
-        None => store.facts(None)?.as_of - horizon,
+        None => store.facts_end()? - horizon,
     };
     let plan = make(store, Some(at))?;
     let later = store.facts_between(plan.as_of, plan.as_of + horizon)?;

@@ -3,7 +3,7 @@
 use lowwater_store::store::Store;
 
 use super::Outcome;
-use super::plan::make;
+use super::plan;
 use crate::config::Settings;
 use crate::error::AppError;
 use crate::view::check::CheckView;
@@ -23,7 +23,7 @@ impl Args {
         let store = Store::open(&settings.data, &registry::lever_sections())?;
         let facts = store.facts(None)?;
         let policy = &store.config().policy;
-        let plan = make(&store, None)?;
+        let plan = plan::of(&facts, policy)?;
         let mistakes = lowwater_engine::mistake::mistakes(&facts, policy, &plan);
         // The plan that people work from, if there is one: a missing file is no mistake.
         let written = if self.no_plan { None } else { plan_file::read(settings, None).ok() };

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use jiff::Timestamp;
 use lowwater_engine::Violation;
+use lowwater_model::facts::Facts;
 use lowwater_model::plan::Plan;
+use lowwater_model::policy::Policy;
 use lowwater_store::config::Config;
 use lowwater_store::store::Store;
 
@@ -35,10 +37,13 @@ pub struct Args {
 
 /// Plans and audits: a plan that the auditor finds fault with does not leave this function.
 pub fn make(store: &Store, as_of: Option<Timestamp>) -> Result<Plan, AppError> {
-    let policy = &store.config().policy;
-    let facts = store.facts(as_of)?;
-    let plan = lowwater_engine::plan(&facts, policy, SEED);
-    let violations = lowwater_engine::audit(&facts, policy, &plan);
+    of(&store.facts(as_of)?, &store.config().policy)
+}
+
+/// The same of facts that are there.
+pub fn of(facts: &Facts, policy: &Policy) -> Result<Plan, AppError> {
+    let plan = lowwater_engine::plan(facts, policy, SEED);
+    let violations = lowwater_engine::audit(facts, policy, &plan);
     if violations.is_empty() { Ok(plan) } else { Err(AppError::Refused(faults(&violations))) }
 }
 

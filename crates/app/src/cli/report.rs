@@ -98,8 +98,8 @@ impl Args {
     /// Jobs that began in the reported days, UTC; those that run are counted to the end of the bill.
     fn jobs(&self, store: &Store) -> Result<Option<JobsView>, AppError> {
         let begin = |day: Date| TimeZone::UTC.to_timestamp(day.to_datetime(Time::midnight())).ok();
-        let end = store.bill_period().map_or(Timestamp::MAX, |bill| bill.end);
-        let until = self.to.and_then(begin).unwrap_or(end).min(end);
+        let Some(bill) = store.bill_period() else { return Ok(None) };
+        let until = self.to.and_then(begin).unwrap_or(bill.end).min(bill.end);
         let from = self.from.and_then(begin).unwrap_or(Timestamp::MIN);
         let mut runs = store.jobs(until)?;
         runs.retain(|run| run.start.or(run.submitted).is_some_and(|at| at >= from));

@@ -7,15 +7,12 @@ use lowwater_model::charge::CostMetric;
 use lowwater_model::policy::Policy;
 
 use super::bill::{Bills, NO_CURRENCY};
-use super::flush::of_unit;
 use super::limits::{RejectLimit, guard};
 use super::rejects::{Rejected, RejectedRows};
 use super::units::Unit;
-use super::write::{Output, Values, write};
 use super::{Existing, Reject, Replaced, UnitReport, known, late, there};
 use crate::error::{InputError, StoreError};
 use crate::layout::BillUnit;
-use crate::schema;
 
 /// Puts the units into the manifest of the transaction. Says of each what was done, and whether anything changed.
 pub(crate) fn finish(mut bills: Bills<'_>, policy: &Policy) -> Result<(Vec<UnitReport>, bool), StoreError> {
@@ -170,26 +167,8 @@ fn write_rejects(bills: &mut Bills<'_>, unit: &Unit, rejects: &[Reject]) -> Resu
         ("month", unit.month.as_str()),
     ];
     let staged = bills.transaction.stage("rejects", &place)?;
-    write(&staged.path, &reject_columns(unit, rejects), rejects.len())?;
+    super::write_rejects(&staged.path, (&unit.source, &unit.account, &unit.month), rejects)?;
     Ok(staged.name)
-}
-
-fn reject_columns<'a>(unit: &'a Unit, rejects: &'a [Reject]) -> Vec<Output<'a>> {
-    let texts = |text: fn(&Reject) -> Option<&str>| Values::Texts(rejects.iter().map(text).collect());
-    let columns = schema::REJECTS.iter().map(|column| Output {
-        name: column.name,
-        kind: column.kind,
-        values: match column.name {
-            "file" => texts(|r| Some(&r.file)),
-            "column" => texts(|r| Some(&r.column)),
-            "value" => texts(|r| Some(&r.value)),
-            "reason" => texts(|r| Some(&r.reason)),
-            "at_stake" => texts(|r| r.at_stake.as_deref()),
-            "row" => Values::Numbers(rejects.iter().map(|r| r.row as i64).collect()),
-            name => of_unit(name, unit).unwrap_or(Values::Null),
-        },
-    });
-    columns.collect()
 }
 
 /// What is said of a unit.

@@ -1,6 +1,5 @@
 //! Metrics into the store: decode, sort, make hours, merge into the months that are there.
 
-mod rejects;
 mod sink;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,7 +19,7 @@ use crate::format::{Decode, Format, MetricsOptions, MetricsSink};
 use crate::input::Input;
 use crate::join::ProviderIds;
 use crate::layout::{RejectedMoney, Transaction, UsageUnit};
-use crate::load::{Existing, LoadRequest, Progress, UnitReport};
+use crate::load::{Existing, LoadRequest, Progress, UnitReport, write_rejects};
 
 /// A file of metrics, recognised. It is opened when its turn comes: a directory may hold more files than a process may open.
 #[derive(Clone)]
@@ -43,14 +42,9 @@ pub fn ingest(
     transaction: &mut Transaction,
     progress: &dyn Progress,
 ) -> Result<(Vec<UnitReport>, bool), StoreError> {
-    let mut sources: BTreeMap<String, Vec<MetricsFile>> = BTreeMap::new();
-    for file in files {
-        let source = request.source.clone().unwrap_or_else(|| file.format.name.to_owned());
-        sources.entry(source).or_default().push(file);
-    }
     let mut reports = Vec::new();
     let mut changed = false;
-    for (source, files) in sources {
+    for (source, files) in by_source(files, request) {
         let mut load = SourceLoad {
             replace: request.existing == Existing::Replace,
             max_gap_seconds: max_gap_seconds(policy),
@@ -72,6 +66,16 @@ pub fn ingest(
         }
     }
     Ok((reports, changed))
+}
+
+/// Files by the name of their source: what the user called it, else the format.
+pub(crate) fn by_source(files: Vec<MetricsFile>, request: &LoadRequest) -> BTreeMap<String, Vec<MetricsFile>> {
+    let mut sources: BTreeMap<String, Vec<MetricsFile>> = BTreeMap::new();
+    for file in files {
+        let source = request.source.clone().unwrap_or_else(|| file.format.name.to_owned());
+        sources.entry(source).or_default().push(file);
+    }
+    sources
 }
 
 /// Samples that come from no file.
@@ -241,7 +245,7 @@ impl SourceLoad<'_> {
                 let staged = self
                     .transaction
                     .stage("rejects", &[("source", &self.source), ("month", &month)])?;
-                rejects::write(&staged.path, &unit, &rejects)?;
+                write_rejects(&staged.path, (&unit.source, "", &unit.month), &rejects)?;
                 unit.files.entry("rejects".into()).or_default().push(staged.name);
             }
             reports.push(report(&unit));
