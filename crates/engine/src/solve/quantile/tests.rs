@@ -1,7 +1,6 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::shared;
 
 fn at_one(units: &[f64]) -> Vec<HourDemand> {
     units
@@ -109,39 +108,4 @@ fn a_unit_that_breaks_even_is_not_bought() {
         (None, None, None)
     );
     assert_eq!(break_even_utilisation(1.0, 0.0), None);
-}
-
-/// The demand of these rows is Parquet, which no decision reads; what the table itself determines is checked here.
-#[test]
-fn the_metrics_of_every_reference_row() {
-    let Some(rows) = shared::rows("commitments/shavedice_reference_levels.csv") else {
-        return;
-    };
-    assert_eq!(rows.len(), 152, "38 series, two discounts, two terms");
-    for row in &rows {
-        let number = |column: &str| row[column].parse::<f64>().unwrap_or(f64::NAN);
-        let discount = number("discount");
-        let levels: f64 = ["level_y1", "level_y2", "level_y3"].into_iter().map(number).sum();
-        let bought_hours = levels * 8760.0;
-        let covered = number("od_cost") - number("od_spill");
-        let got = Outcome {
-            on_demand: number("od_cost"),
-            committed: (1.0 - discount) * bought_hours,
-            spill: number("od_spill"),
-            bought_hours,
-            used_hours: covered,
-            covered,
-        };
-        let close = |value: f64, column: &str| {
-            assert!((value - number(column)).abs() <= 1e-6, "{column} is {value}: {row:?}");
-        };
-        close(got.committed, "committed_cost");
-        close(got.total(), "total_cost");
-        close(got.coverage().unwrap(), "coverage");
-        close(got.effective_savings_rate().unwrap(), "esr");
-        match got.utilisation() {
-            Some(share) => close(share, "utilisation"),
-            None => assert_eq!(row["utilisation"], ""),
-        }
-    }
 }
