@@ -65,6 +65,7 @@ mistakes! {
     serving_on_spot,
     training_on_demand,
     spot_without_checkpoints,
+    egress_eats_spot,
     running_idle,
     development_always_on,
     whole_gpu,

@@ -404,6 +404,7 @@ impl Sample {
             },
             resources,
             commitments: Vec::new(),
+            transfer: Vec::new(),
             spot: self.spot.into_iter().map(Spot::build).collect(),
             jobs: self.job,
             prices: PriceBook(self.price.into_iter().map(Price::build).collect()),

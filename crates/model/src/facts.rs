@@ -43,6 +43,9 @@ pub struct Facts {
     pub resources: Vec<Resource>,
     /// What was committed, and how much of it was used, in `period`.
     pub commitments: Vec<CommitmentUse>,
+    /// What was paid in `period` for data that left its region, by workload and resource, sorted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub transfer: Vec<Transfer>,
     /// Runs of jobs that were asked for or began in the history, sorted by job and start; empty where no job records are loaded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub jobs: Vec<JobRun>,
@@ -255,6 +258,17 @@ pub struct CommitmentUse {
     pub used: Money,
     /// Paid and not used.
     pub unused: Money,
+}
+
+/// Paid for data that left its region, in the basis metric.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Transfer {
+    /// Whose, where the resource that paid belongs to a workload.
+    pub workload: Option<WorkloadName>,
+    /// Which resource paid: a machine, a bucket, a gateway.
+    pub resource: Option<ResourceId>,
+    /// How much.
+    pub cost: Money,
 }
 
 /// How far to trust the facts.

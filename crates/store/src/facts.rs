@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 use lowwater_model::charge::{CostMetric, PricingCategory, Spread};
 use lowwater_model::cloud::cloud_id;
-use lowwater_model::facts::{CommitmentUse, CostLine, CostRun, Facts, Ledger, LedgerLine, LineKind, Quality, Resource};
+use lowwater_model::facts::{
+    CommitmentUse, CostLine, CostRun, Facts, Ledger, LedgerLine, LineKind, Quality, Resource, Transfer,
+};
 use lowwater_model::id::{CommitmentId, FactsId, ResourceId};
 use lowwater_model::known::Known;
 use lowwater_model::money::Money;
@@ -80,6 +82,7 @@ impl Store {
             period,
             ledger,
             commitments: self.commitments(&places, basis.metric)?,
+            transfer: self.transfer(&places, basis.metric)?,
             spot: crate::spot::markets(&prices, &self.config().interruptions, &jobs, history.end),
             prices,
             jobs,
@@ -209,6 +212,16 @@ impl Store {
             }
         }
         Ok(uses.into_values().collect())
+    }
+
+    fn transfer(&self, places: &Places, metric: CostMetric) -> Result<Vec<Transfer>, StoreError> {
+        let rows = self.query_view("transfer", places)?;
+        let of = |row: Row<'_>| Transfer {
+            workload: row.text("x_Workload").map(Into::into),
+            resource: row.text("ResourceId").map(Into::into),
+            cost: row.money_or_zero(metric.column()),
+        };
+        Ok(rows.iter().map(of).filter(|t| !t.cost.is_zero()).collect())
     }
 
     /// Rates observed in the bill, the owner's offers, loaded price lists as far as they are of hardware that the bill holds, the

@@ -271,7 +271,7 @@ impl Store {
                 // Every question about idle hours asks it again: its rows are kept.
                 "resource_hours" => session.keep_rows(view.name, &view.text(&places))?,
                 // Who owns what is asked of every resource, so only where an answer needs it: see `owned`.
-                "owned_bill" => {}
+                "owned_bill" | "transfer" => {}
                 _ => create(session, view, &places)?,
             }
         }

@@ -36,6 +36,7 @@ views! {
     commitments,
     reconciliation,
     observed_rates,
+    transfer,
     coverage_days,
 }
 

@@ -165,6 +165,7 @@ pub fn facts() -> Facts {
         },
         resources,
         commitments: Vec::new(),
+        transfer: Vec::new(),
         jobs: Vec::new(),
         prices: prices(),
         spot: Vec::new(),

@@ -188,3 +188,34 @@ fn every_kind_is_documented_and_called_once() {
         assert!(KINDS[..at].iter().all(|other| other.id != kind.id));
     }
 }
+
+/// Ten days of spot at one an hour where on demand costs two: 240 are saved.
+fn far_from_its_data(paid_by: Option<&str>, cost: i64) -> Facts {
+    let mut facts = on_spot(facts("training"));
+    let of_workload = paid_by.is_none();
+    facts.transfer = vec![lowwater_model::facts::Transfer {
+        workload: of_workload.then(|| "w".into()),
+        resource: Some(paid_by.unwrap_or("bucket").into()),
+        cost: Money::whole(cost),
+    }];
+    facts
+}
+
+#[test]
+fn egress_that_eats_a_spot_saving() {
+    let of = |facts: &Facts| found(facts).into_iter().find(|m| m.id == "egress_eats_spot");
+    for payer in [None, Some("a")] {
+        let mistake = of(&far_from_its_data(payer, 241)).unwrap();
+        assert_eq!(mistake.cost, Some(Money::whole(241)));
+        let why = "its spot hours cost 240.00 USD less than on demand, and data that left its region cost 241.00";
+        assert_eq!((mistake.place.as_str(), mistake.why.as_str()), ("w (a)", why));
+        assert_eq!(of(&far_from_its_data(payer, 239)), None, "something is saved");
+    }
+    assert_eq!(of(&far_from_its_data(Some("b"), 9_999)), None, "of somebody else");
+    let mut on_demand = far_from_its_data(None, 9_999);
+    on_demand.resources[0].lines[0].pricing = PricingCategory::Standard;
+    assert_eq!(of(&on_demand), None, "nothing was to be saved");
+    let mut unpriced = far_from_its_data(None, 9_999);
+    unpriced.prices.0.clear();
+    assert_eq!(of(&unpriced), None, "what is saved is not known");
+}

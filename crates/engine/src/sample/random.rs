@@ -365,6 +365,7 @@ fn facts_of(mut resources: Vec<Resource>, rest: Money, joined: i64) -> Facts {
         },
         resources,
         commitments: Vec::new(),
+        transfer: Vec::new(),
         prices: PriceBook(builtin_offers().into_iter().chain(promises()).collect()),
         spot: Vec::new(),
         jobs: Vec::new(),

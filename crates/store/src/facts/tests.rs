@@ -446,3 +446,54 @@ fn a_charge_of_no_category_is_use_of_its_machine() {
         (Money::whole(240), Money::whole(192))
     );
 }
+
+#[test]
+fn data_that_leaves_its_region_is_paid_by_workload_and_resource() {
+    let rows = [
+        ("i-1", "BoxUsage:g5.2xlarge", "g5.2xlarge", "{}", "1"),
+        ("i-1", "USE1-USW2-AWS-Out-Bytes", "", "{}", "2"),
+        ("i-1", "DataTransfer-Regional-Bytes", "", "{}", "30"),
+        ("bucket", "USE1-EUW1-AWS-Out-Bytes", "", r#"{""project"":""vla""}"#, "4"),
+        ("bucket", "TimedStorage-ByteHrs", "", r#"{""project"":""vla""}"#, "50"),
+        ("net", "Network Inter Zone Egress", "", "{}", "60"),
+        ("net", "Network Inter Region Egress from Iowa", "", "{}", "0.5"),
+        ("net", "", "", "{}", "70"),
+    ];
+    let mut bill = "BillingAccountId,BillingCurrency,ProviderName,ServiceName,RegionId,ChargePeriodStart,ChargePeriodEnd,ResourceId,\
+                    SkuMeter,SkuPriceDetails,ConsumedUnit,ConsumedQuantity,ChargeCategory,PricingCategory,BilledCost,EffectiveCost,Tags\n"
+        .to_owned();
+    for (resource, meter, sku, tags, cost) in rows {
+        let (details, unit) = if sku.is_empty() {
+            (String::new(), "GB")
+        } else {
+            (format!("\"{{\"\"InstanceType\"\":\"\"{sku}\"\"}}\""), "Hours")
+        };
+        bill.push_str(&format!(
+            "a,USD,AWS,EC2,us-east-1,2026-10-05T00:00:00Z,2026-10-05T01:00:00Z,{resource},{meter},{details},{unit},1,Usage,Standard,{cost},{cost},\"{tags}\"\n"
+        ));
+    }
+    let dir = tempfile::tempdir().unwrap();
+    load_text(dir.path(), "bill.csv", &bill);
+    let workload = "[[workload]]\nname = \"vla\"\nclass = \"training\"\n[[workload.select]]\ntag.project = \"vla\"\n";
+    std::fs::write(dir.path().join("workloads.toml"), workload).unwrap();
+    let facts = open(dir.path()).facts(None).unwrap();
+    let paid = |t: &Transfer| {
+        let text = |name: Option<&str>| name.unwrap_or("-").to_owned();
+        (
+            text(t.workload.as_ref().map(|w| w.as_str())),
+            text(t.resource.as_ref().map(|r| r.as_str())),
+            t.cost.to_string(),
+        )
+    };
+    let mut seen: Vec<_> = facts.transfer.iter().map(paid).collect();
+    seen.sort();
+    let row = |a: &str, b: &str, c: &str| (a.to_owned(), b.to_owned(), c.to_owned());
+    assert_eq!(
+        seen,
+        [
+            row("-", "i-1", "2.00"),
+            row("-", "net", "0.50"),
+            row("vla", "bucket", "4.00")
+        ]
+    );
+}
