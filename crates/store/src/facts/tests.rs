@@ -480,8 +480,8 @@ fn data_that_leaves_its_region_is_paid_by_workload_and_resource() {
     let paid = |t: &Transfer| {
         let text = |name: Option<&str>| name.unwrap_or("-").to_owned();
         (
-            text(t.workload.as_ref().map(|w| w.as_str())),
-            text(t.resource.as_ref().map(|r| r.as_str())),
+            text(t.workload.as_ref().map(lowwater_model::id::WorkloadName::as_str)),
+            text(t.resource.as_ref().map(ResourceId::as_str)),
             t.cost.to_string(),
         )
     };
