@@ -2,13 +2,16 @@
 //!
 //! The plan saw nothing after its date. The later facts hold the hours that followed; the same replay prices them as
 //! they were and with the steps, in the plan's order. What a step was expected to save is scaled from the plan's period
-//! to the length of the later one.
+//! to the length of the later one. Spot capacity is paid at the price that was seen after the plan, where one was.
 
+use jiff::tz::TimeZone;
+use lowwater_model::change::Change;
 use lowwater_model::facts::Facts;
 use lowwater_model::id::{PlanId, StepId};
 use lowwater_model::money::{Estimate, Range};
 use lowwater_model::period::{HOUR_SECONDS, Period};
 use lowwater_model::plan::{Plan, Step};
+use lowwater_model::spot::SpotMarket;
 use serde::Serialize;
 
 use crate::replay::Replay;
@@ -63,7 +66,7 @@ pub fn backtest(plan: &Plan, later: &Facts) -> Backtest {
     let mut replay = Replay::of(later);
     let mut steps = Vec::new();
     for step in &plan.steps {
-        let next = replay.with(&step.change);
+        let next = replay.with(&as_priced_later(&step.change, plan, later));
         let saved = (next.saved().cash - replay.saved().cash).rounded();
         let expected = step.saving.cash.scaled(scale).rounded();
         steps.push(Judged {
@@ -90,6 +93,20 @@ pub fn backtest(plan: &Plan, later: &Facts) -> Backtest {
         gpu_hours: billed_gpu_hours(later),
         active_gpu_hours_removed: steps.iter().map(|step| step.active_gpu_hours_removed).sum(),
         steps,
+    }
+}
+
+/// The change at the spot price that the later facts know, if it is newer than the plan.
+fn as_priced_later(change: &Change, plan: &Plan, later: &Facts) -> Change {
+    let Change::UseSpot(spot) = change else {
+        return change.clone();
+    };
+    let day = TimeZone::UTC.to_datetime(plan.as_of).date();
+    let seen =
+        |market: &&SpotMarket| market.place == *spot.place && market.as_of > day && market.currency == later.currency;
+    match later.spot.iter().find(seen) {
+        Some(market) => Change::UseSpot(spot.at_rate(market.rate.middle)),
+        None => change.clone(),
     }
 }
 
@@ -170,5 +187,32 @@ mod tests {
         let judged = backtest(&plan(), &later);
         assert_eq!((judged.would_have_been.amount(), judged.inside_share), (0.0, Some(0.0)));
         assert!(!judged.steps[0].inside);
+    }
+
+    fn training(as_of: &str, history_days: i64, replay_days: i64, rate: f64) -> Facts {
+        let day = &as_of[..10];
+        sample::facts(&format!(
+            "as_of = \"{as_of}\"\nhistory_days = {history_days}\nreplay_days = {replay_days}\n\
+             spot = [{{ sku = \"p4d.24xlarge\", rate = [6, {rate}, 12], interruptions = [0.005, 0.01, 0.02], as_of = \"{day}\" }}]\n\
+             [[resource]]\nid = \"t\"\nsku = \"p4d.24xlarge\"\nline = [{{ rate = \"20\" }}]\nworkload = \"llm\"\n\
+             class = \"training\"\ncheckpoint = {{ every = \"2h\", gb = 100, resumable = true }}"
+        ))
+    }
+
+    #[test]
+    fn spot_is_paid_at_the_price_that_came() {
+        let facts = training("2026-11-02T00:00:00Z", 42, 28, 8.0);
+        let plan = crate::plan(&facts, &Policy::defaults(&crate::lever::sections()), 1);
+        assert_eq!(plan.steps.len(), 1, "{:?}", plan.declined);
+        let at = |rate: f64| {
+            backtest(&plan, &training("2026-11-16T00:00:00Z", 14, 14, rate))
+                .would_have_been
+                .amount()
+        };
+        let Change::UseSpot(spot) = &plan.steps[0].change else {
+            panic!("{:?}", plan.steps)
+        };
+        let dearer = 336.0 * spot.expected.hours * 2.0;
+        assert!((at(8.0) - at(10.0) - dearer).abs() < 1e-3, "{} {}", at(8.0), at(10.0));
     }
 }

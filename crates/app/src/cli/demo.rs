@@ -13,7 +13,7 @@ use crate::config::Settings;
 use crate::demo::{self, DemoSummary, MARK};
 use crate::error::AppError;
 use crate::progress::Watch;
-use crate::view::demo::DemoView;
+use crate::view::demo::{DemoView, Shown};
 use crate::view::load::Loaded;
 use crate::view::next::Next;
 use crate::view::report::ReportView;
@@ -31,6 +31,9 @@ pub struct Args {
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     seed: u64,
 }
+
+/// The plan of day 60 of the sample is judged on days 61 to 90.
+const BACKTEST_DAYS: i64 = 30;
 
 /// Where the sample goes; refused where somebody's own files are.
 fn directory(settings: &Settings) -> Result<PathBuf, AppError> {
@@ -83,7 +86,9 @@ fn walk(dir: &Path, summary: &DemoSummary, watch: &Watch) -> Result<DemoView, Ap
     let plan = make(&store, None)?;
     let path = dir.join("plan.json");
     plan_file::write(&path, &plan)?;
-    Ok(DemoView::new(dir, summary, loaded, report, plan))
+    phase("judging the plan of a month ago on the month after it")?;
+    let backtest = super::backtest::judge(&store, None, BACKTEST_DAYS)?;
+    Ok(DemoView::new(dir, summary, Shown { loaded, report, plan, backtest }))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The small files that a user would write: workloads, policy, holidays, offers, hosts, a request curve, and the answers.
+//! The small files that a user would write: workloads, policy, holidays, offers, spot capacity, hosts, a request curve, and the answers.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -14,6 +14,7 @@ const WORKLOADS: &str = include_str!("workloads.toml");
 const POLICY: &str = include_str!("policy.toml");
 const HOLIDAYS: &str = include_str!("holidays.csv");
 const OFFERS: &str = include_str!("offers.csv");
+const SPOT: &str = include_str!("spot.csv");
 const README: &str = include_str!("README.md");
 
 /// Writes them all.
@@ -26,6 +27,7 @@ pub fn write(organisation: &Organisation, dir: &Path) -> Result<(), StoreError> 
         ("policy.toml", POLICY),
         ("holidays.csv", HOLIDAYS),
         ("offers.csv", OFFERS),
+        ("spot.csv", SPOT),
         ("hosts.csv", &hosts(organisation)),
         ("curves/chat.csv", &chat_curve(organisation)),
         ("answers.csv", &answers(organisation)),

@@ -88,7 +88,8 @@ impl BacktestView {
         table
     }
 
-    fn remarks(&self) -> Vec<String> {
+    /// What the outcomes say of the ranges, and of work that was in the way.
+    pub fn remarks(&self) -> Vec<String> {
         let judged = &self.judged;
         let inside = judged.inside_share.map(|inside| {
             let word = if inside < AIM.0 {

@@ -5,6 +5,7 @@ use std::path::Path;
 use lowwater_model::plan::Plan;
 use serde::Serialize;
 
+use super::backtest::BacktestView;
 use super::load::Loaded;
 use super::next::Next;
 use super::plan::{Extent, PlanView};
@@ -25,27 +26,35 @@ pub struct DemoView {
     pub usage_rows: u64,
     /// Scrapes of one GPU in its DCGM files.
     pub dcgm_samples: u64,
+    /// What its commands said.
+    #[serde(flatten)]
+    pub shown: Shown,
+    #[serde(skip)]
+    next: Next,
+}
+
+/// What the commands of the tour say.
+#[derive(Debug, Serialize)]
+pub struct Shown {
     /// As `lowwater load --json`.
     pub loaded: Loaded,
     /// As `lowwater report --json`.
     pub report: ReportView,
     /// As `lowwater plan --json`.
     pub plan: Plan,
-    #[serde(skip)]
-    next: Next,
+    /// As `lowwater backtest --json`.
+    pub backtest: BacktestView,
 }
 
 impl DemoView {
     /// Of a demo.
-    pub fn new(dir: &Path, summary: &DemoSummary, loaded: Loaded, report: ReportView, plan: Plan) -> Self {
+    pub fn new(dir: &Path, summary: &DemoSummary, shown: Shown) -> Self {
         Self {
             directory: dir.display().to_string(),
             bill_rows: summary.rows(),
             usage_rows: summary.measured.usage_rows,
             dcgm_samples: summary.measured.dcgm_samples,
-            loaded,
-            report,
-            plan,
+            shown,
             next: Next::on(dir),
         }
     }
@@ -68,10 +77,10 @@ impl DemoView {
             Column::number("rows"),
             Column::number("rejected"),
         ]);
-        let mut names: Vec<&str> = self.loaded.units.iter().map(|u| u.source.as_str()).collect();
+        let mut names: Vec<&str> = self.shown.loaded.units.iter().map(|u| u.source.as_str()).collect();
         names.dedup();
         for name in names {
-            let units: Vec<_> = self.loaded.units.iter().filter(|u| u.source == name).collect();
+            let units: Vec<_> = self.shown.loaded.units.iter().filter(|u| u.source == name).collect();
             let sum = |of: fn(&super::load::Unit) -> u64| count(units.iter().map(|u| of(u)).sum());
             table.row([
                 name.to_owned(),
@@ -87,28 +96,35 @@ impl DemoView {
 impl View for DemoView {
     fn screen(&self) -> Screen {
         let plan = PlanView {
-            plan: &self.plan,
+            plan: &self.shown.plan,
             written: Some(format!("{}/plan.json", self.directory)),
             stale: None,
             extent: Extent::Refusals,
             next: self.next.clone(),
         };
-        let mut report = self.report.screen();
+        let mut report = self.shown.report.screen();
         report.drop_next();
         let mut plan = plan.screen();
         plan.drop_next();
         Screen::new(self.headline())
             .title("1. Loaded: lowwater load")
             .table(self.sources())
-            .text(self.loaded.totals_words())
-            .text(self.loaded.join_words())
+            .text(self.shown.loaded.totals_words())
+            .text(self.shown.loaded.join_words())
             .title("2. Where the money goes: lowwater report")
             .then(report)
             .title("3. What to do about it: lowwater plan")
             .then(plan)
+            .title("4. Would it have worked? lowwater backtest")
+            .text(self.shown.backtest.headline())
+            .points(self.shown.backtest.remarks())
             .next([
                 (self.next.command("show 1"), "everything about the first step"),
                 (self.next.command("show plan"), "the whole plan, with all refusals"),
+                (
+                    self.next.command("backtest"),
+                    "a past plan, step by step, against what followed",
+                ),
                 (self.next.command("report --by team,class"), "who spends it on what"),
                 (self.next.command("doctor"), "what is missing for a better answer"),
                 ("lowwater init".to_owned(), "the same for your own bill"),

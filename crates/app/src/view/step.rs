@@ -81,7 +81,7 @@ impl StepView<'_> {
     }
 
     fn resources(&self) -> Vec<String> {
-        let resources = &self.step().target.resources;
+        let resources = self.step().change.kind().resources();
         let mut named: Vec<String> = resources.iter().take(MOST_RESOURCES).map(ToString::to_string).collect();
         if resources.len() > MOST_RESOURCES {
             named.push(format!(
@@ -127,9 +127,12 @@ impl View for StepView<'_> {
         }
         screen = screen.title("Undo").text(step.undo.clone());
         screen = screen
-            .title(format!("Touches {}", target_words(&step.target)))
+            .title(match step.target.scope {
+                Some(_) => format!("Sized on these machines of {}, touches none", target_words(&step.target)),
+                None => format!("Touches {}", target_words(&step.target)),
+            })
             .points(self.resources());
-        let explain = step.target.resources.first().map(|id| {
+        let explain = step.change.kind().resources().first().map(|id| {
             self.next
                 .command(&format!("explain {}", crate::config::quoted(id.as_str())))
         });

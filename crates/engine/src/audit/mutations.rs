@@ -37,7 +37,9 @@ fn change(plan: &mut Plan, edit: impl Fn(&mut Change) -> Option<()>) -> Option<(
     edit(&mut step.change)?;
     step.id = step_id(&step.lever, &step.change);
     (step.title, step.undo) = (step.change.kind().describe(), step.change.kind().undo());
-    step.target.resources = step.change.kind().resources();
+    if step.target.scope.is_none() {
+        step.target.resources = step.change.kind().resources();
+    }
     Some(())
 }
 

@@ -81,7 +81,9 @@ fn target(case: Case<'_>, step: &Step, report: &mut Report) {
     report.demand(step.target.scope.as_ref() == scope, "target", &at, || {
         "it is about another scope than it touches".into()
     });
-    report.demand(once == step.target.resources, "target", &at, || {
+    // A commitment is about its scope and leaves the machines as they are.
+    let touched = if scope.is_some() { &BTreeSet::new() } else { &once };
+    report.demand(*touched == step.target.resources, "target", &at, || {
         "it is about other resources than it touches".into()
     });
     for id in &once {

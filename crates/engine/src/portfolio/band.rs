@@ -7,7 +7,7 @@
 //! nothing of spread: the band is half to one and a half times the amount, and says so.
 //!
 //! A commitment may lose money, so its ends may lie below zero: with W the weeks of the replayed period,
-//! p10 = p50 + W (q(0.1) - m) and p90 = p50 + W (q(0.9) - m). Where the change knows a worse and a better world, what
+//! p10 = p50 + W (q(0.1) - m) and p90 = p50 + W (q(0.9) - m), a twentieth of p50 away at least. Where the change knows a worse and a better world, what
 //! it saves there moves the ends, as if bad weeks and bad markets came together.
 
 use lowwater_model::change::Change;
@@ -143,8 +143,10 @@ fn open_range(middle: Estimate, mut weeks: Vec<f64>, count: f64) -> Range {
     }
     weeks.sort_by(f64::total_cmp);
     let mean = weeks.iter().sum::<f64>() / weeks.len() as f64;
-    let end = |q: f64| middle + Estimate::new((quantile(&weeks, q) - mean) * count);
-    around(middle, end(LOW), end(HIGH))
+    let least = middle.amount().abs() * (LEAST.1 - 1.0);
+    let away = |q: f64| (quantile(&weeks, q) - mean) * count;
+    let end = |away: f64| middle + Estimate::new(away);
+    around(middle, end(away(LOW).min(-least)), end(away(HIGH).max(least)))
 }
 
 /// The range with its ends moved by what a worse and a better world make of its middle.
@@ -223,6 +225,11 @@ mod tests {
         assert_eq!(of(50.0, &weeks, 4.0), (-270.0, 50.0, 370.0));
         assert_eq!(of(100.0, &[1.0], 4.0), (50.0, 100.0, 150.0));
         assert_eq!(of(-100.0, &[], 4.0), (-150.0, -100.0, -50.0));
+        assert_eq!(
+            of(100.0, &[25.0; 12], 4.0),
+            (95.0, 100.0, 105.0),
+            "never surer than a twentieth"
+        );
         let range = widened(
             open_range(Estimate::new(50.0), weeks, 4.0),
             Estimate::new(-10.0),

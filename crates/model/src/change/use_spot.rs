@@ -64,6 +64,13 @@ impl UseSpot {
         outlook.rate * outlook.hours + outlook.interruptions * self.interruption_cost
     }
 
+    /// The same on a market whose price turned out to be another.
+    #[must_use]
+    pub fn at_rate(&self, rate: f64) -> Self {
+        let expected = Outlook { rate, ..self.expected };
+        Self { expected, ..self.clone() }
+    }
+
     fn as_expected(&self, outlook: Outlook) -> Change {
         Change::UseSpot(Self { expected: outlook, ..self.clone() })
     }

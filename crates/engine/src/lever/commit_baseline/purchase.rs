@@ -54,8 +54,8 @@ impl Purchase {
         numbers.insert("hourly_exposure_left".into(), Estimate::new(left).rounded());
         let facts = baseline.so_far.facts();
         let why = format!(
-            "one {} at {:.4} {} an hour is beyond the limits: {:.4} of max_hourly_exposure is left after the {:.4} an hour that \
-             is promised already, and a purchase may promise {:.4} an hour for its term (max_purchase)",
+            "one {} at {:.4} {} an hour is beyond the limits: {:.4} of max_hourly_exposure is left after the {:.4} an hour on \
+             the bill and the purchases that save more, and a purchase may promise {:.4} an hour for its term (max_purchase)",
             baseline.scope.sku,
             self.rate(),
             facts.currency,
@@ -69,7 +69,8 @@ impl Purchase {
     fn finding(&self, baseline: &Baseline<'_>, level: u32) -> Finding {
         let got = outcome(&baseline.hours, f64::from(level), self.rate());
         Finding {
-            target: target(&baseline.scope, &baseline.members),
+            // It touches no machine: those that it was sized on are in the change.
+            target: target(&baseline.scope, &[]),
             needs: earlier_steps(baseline).into_iter().collect(),
             because: self.because(baseline, level, &got),
             effort: Effort::Hours,
