@@ -85,9 +85,18 @@ fn the_plan_knows_the_answers(sample: &Path) {
         assert!(!(left_alone && is_touched), "{resource} is {state} and is touched");
     }
     for (resource, _) in answers.iter().filter(|(_, state)| !state.contains("in use")) {
-        let step = plan.steps.iter().any(|s| s.change.kind().resources().contains(resource.as_str()));
-        let mut refusals = plan.declined.iter().filter(|d| d.target.resources.contains(resource.as_str()));
-        assert!(step || refusals.any(|d| !d.why.is_empty()), "nothing is said of {resource}");
+        let step = plan
+            .steps
+            .iter()
+            .any(|s| s.change.kind().resources().contains(resource.as_str()));
+        let mut refusals = plan
+            .declined
+            .iter()
+            .filter(|d| d.target.resources.contains(resource.as_str()));
+        assert!(
+            step || refusals.any(|d| !d.why.is_empty()),
+            "nothing is said of {resource}"
+        );
     }
     for lever in ["idle", "off_hours", "spot_training", "commit_baseline"] {
         assert!(plan.steps.iter().any(|s| s.lever == lever), "no step by {lever}");

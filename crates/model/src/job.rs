@@ -86,6 +86,9 @@ pub struct JobRun {
     pub last_checkpoint: Option<Timestamp>,
     /// Restarts that the scheduler counts in this run.
     pub restarts: Option<u32>,
+    /// Hosts that it ran on; empty = nobody said.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub nodes: Vec<String>,
 }
 
 impl JobRun {
@@ -145,6 +148,7 @@ mod tests {
             checkpoints: None,
             last_checkpoint: None,
             restarts: None,
+            nodes: vec![],
         };
         let now = at("2026-10-01T02:30:00Z").unwrap();
         assert_eq!((run.gpu_hours(now), run.queue_wait_hours()), (Some(16.0), Some(0.5)));

@@ -3,11 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use lowwater_model::clue::Clues;
+use lowwater_model::facts::Resource;
 use lowwater_model::id::ResourceId;
+use lowwater_model::job::JobRun;
 use lowwater_model::period::Period;
 use lowwater_model::workload::{Class, Traits};
 
 use crate::error::StoreError;
+use crate::join::Observed;
 use crate::store::Store;
 use crate::views::instant;
 
@@ -48,6 +51,36 @@ impl Store {
         }
         Ok(out)
     }
+
+    /// Writes into undeclared resources which jobs ran on them: their nodes are found like the hosts of metrics.
+    pub(crate) fn place_jobs(&self, jobs: &[JobRun], resources: &mut [Resource]) -> Result<(), StoreError> {
+        let mut jobs_of: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        for run in jobs {
+            for node in &run.nodes {
+                jobs_of.entry(node).or_default().insert(&run.job);
+            }
+        }
+        let observed: Vec<Observed> = jobs_of
+            .keys()
+            .map(|node| Observed {
+                host: (*node).to_owned(),
+                gpu: String::new(),
+            })
+            .collect();
+        if observed.is_empty() {
+            return Ok(());
+        }
+        let joined = self.join_hosts(self.session()?, &observed)?;
+        for resource in resources
+            .iter_mut()
+            .filter(|resource| resource.owner.class == Class::Unknown)
+        {
+            let nodes = joined.hosts_of(resource.id.as_str());
+            let jobs = nodes.iter().filter_map(|node| jobs_of.get(node.as_str())).flatten();
+            resource.clues.jobs = jobs.map(|job| (*job).to_owned()).collect();
+        }
+        Ok(())
+    }
 }
 
 /// The clues of a resource: none where its class is declared, because then nobody guesses.
@@ -86,5 +119,34 @@ mod tests {
         assert_eq!(undeclared.clues.service.as_deref(), Some("EC2"));
         assert_eq!(undeclared.clues.service_category.as_deref(), Some("Compute"));
         assert!(declared.clues.is_empty(), "a declared class is not guessed");
+    }
+
+    #[test]
+    fn jobs_stand_on_the_machines_of_their_nodes() {
+        let line = |resource: &str| Line::hour(resource, "p4d.24xlarge", "2026-10-01T00:00:00Z".parse().unwrap(), "3");
+        let dir = tempfile::tempdir().unwrap();
+        load_text(
+            dir.path(),
+            "bill.csv",
+            &focus_csv(&[line("i-1"), line("i-2"), line("i-3")]),
+        );
+        let jobs = "job,start,end,nodes\n7,2026-10-01T00:00:00Z,2026-10-01T01:00:00Z,i-[1-2]\n\
+                    8,2026-10-01T00:00:00Z,2026-10-01T01:00:00Z,i-2 elsewhere\n";
+        load_text(dir.path(), "jobs.csv", jobs);
+        let facts = open(dir.path()).facts(None).unwrap();
+        let on = |id: &str| {
+            let resource = facts.resources.iter().find(|r| r.id.as_str() == id).unwrap();
+            resource
+                .clues
+                .jobs
+                .iter()
+                .map(String::as_str)
+                .collect::<Vec<_>>()
+                .join(" ")
+        };
+        assert_eq!(
+            (on("i-1"), on("i-2"), on("i-3")),
+            ("7".into(), "7 8".into(), String::new())
+        );
     }
 }

@@ -69,8 +69,9 @@ impl Store {
     fn facts_of(&self, history: Period, period: Period) -> Result<Facts, StoreError> {
         let basis = self.basis();
         let places = self.places(period);
-        let resources = self.resources(history, basis.metric)?;
+        let mut resources = self.resources(history, basis.metric)?;
         let jobs = self.jobs(history.end)?;
+        self.place_jobs(&jobs, &mut resources)?;
         let prices = self.price_book(history.end, basis.metric, &Bought::of(&resources))?;
         let ledger = self.ledger(&places, basis.metric)?;
         let quality = self.quality(&resources, period)?;

@@ -194,7 +194,8 @@ fn stored(unit: &UsageUnit, transaction: &Transaction) -> Result<BTreeMap<Key, J
 fn fill(unit: &mut UsageUnit, runs: &BTreeMap<Key, JobRun>, transaction: &mut Transaction) -> Result<(), StoreError> {
     let staged = transaction.stage("jobs", &[("source", &unit.source), ("month", &unit.month)])?;
     let runs: Vec<&JobRun> = runs.values().collect();
-    write(&staged.path, &columns(unit, &runs), runs.len())?;
+    let nodes: Vec<String> = runs.iter().map(|run| run.nodes.join(" ")).collect();
+    write(&staged.path, &columns(unit, &runs, &nodes), runs.len())?;
     let starts = runs
         .iter()
         .filter_map(|run| run.start.or(run.submitted))
@@ -210,7 +211,7 @@ fn fill(unit: &mut UsageUnit, runs: &BTreeMap<Key, JobRun>, transaction: &mut Tr
     Ok(())
 }
 
-fn columns<'a>(unit: &'a UsageUnit, runs: &[&'a JobRun]) -> Vec<Output<'a>> {
+fn columns<'a>(unit: &'a UsageUnit, runs: &[&'a JobRun], nodes: &'a [String]) -> Vec<Output<'a>> {
     let texts = |text: fn(&JobRun) -> Option<&str>| Values::Texts(runs.iter().map(|run| text(run)).collect());
     let times = |time: fn(&JobRun) -> Option<Timestamp>| {
         Values::Integers(
@@ -244,6 +245,12 @@ fn columns<'a>(unit: &'a UsageUnit, runs: &[&'a JobRun]) -> Vec<Output<'a>> {
         "x_Checkpoints" => counts(|run| run.checkpoints),
         "x_LastCheckpoint" => times(|run| run.last_checkpoint),
         "x_Restarts" => counts(|run| run.restarts),
+        "x_Nodes" => Values::Texts(
+            nodes
+                .iter()
+                .map(|nodes| Some(nodes.as_str()).filter(|text| !text.is_empty()))
+                .collect(),
+        ),
         _ => Values::Null,
     };
     let column = |c: &schema::Column| Output {
@@ -273,6 +280,7 @@ fn run(row: Row<'_>) -> Option<JobRun> {
         checkpoints: count("x_Checkpoints"),
         last_checkpoint: time("x_LastCheckpoint"),
         restarts: count("x_Restarts"),
+        nodes: text("x_Nodes").map_or_else(Vec::new, |nodes| nodes.split(' ').map(str::to_owned).collect()),
     })
 }
 

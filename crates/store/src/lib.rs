@@ -8,6 +8,7 @@ pub mod error;
 pub mod export;
 pub mod facts;
 pub mod format;
+mod hostlist;
 pub mod input;
 pub mod jobs;
 pub mod join;

@@ -251,6 +251,8 @@ pub const JOBS: &[Column] = &[
     int("x_Checkpoints"),
     time("x_LastCheckpoint"),
     int("x_Restarts"),
+    // Hosts that it ran on, a blank between two.
+    text("x_Nodes"),
 ];
 
 /// Prices of loaded price lists: for an hour of the whole instance.

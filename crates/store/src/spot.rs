@@ -242,6 +242,7 @@ mod tests {
             checkpoints: None,
             last_checkpoint: None,
             restarts: None,
+            nodes: vec![],
         }
     }
 

@@ -206,14 +206,24 @@ impl Store {
         all
     }
 
-    /// Matches every observed GPU to a billed resource and registers the outcome as `gpu_resources`.
-    fn register_join(&self, session: &Session) -> Result<Joined, StoreError> {
+    /// The billed resources that these hosts and GPUs are.
+    pub(crate) fn join_hosts(&self, session: &Session, observed: &[join::Observed]) -> Result<Joined, StoreError> {
         let resources = session.query(
             "SELECT ResourceId, max(ResourceName) AS ResourceName, max(Tags) AS Tags, max(x_Sku) AS x_Sku,
                     max(x_GpuCount) AS x_GpuCount
              FROM gpu_hours WHERE ResourceId IS NOT NULL AND x_LineKind = 'compute' GROUP BY ResourceId ORDER BY ResourceId",
         )?;
         let resources: Vec<join::Billed> = resources.iter().map(|row| self.billed(row)).collect();
+        Ok(join::join(
+            &self.config.hosts,
+            &self.provider_ids(),
+            &resources,
+            observed,
+        ))
+    }
+
+    /// Matches every observed GPU to a billed resource and registers the outcome as `gpu_resources`.
+    fn register_join(&self, session: &Session) -> Result<Joined, StoreError> {
         let gpus = session.query("SELECT DISTINCT coalesce(x_Host, '') AS x_Host, x_Gpu FROM usage ORDER BY 1, 2")?;
         let gpus: Vec<join::Observed> = gpus
             .iter()
@@ -222,7 +232,7 @@ impl Store {
                 gpu: r.text_or_empty("x_Gpu").into(),
             })
             .collect();
-        let joined = join::join(&self.config.hosts, &self.provider_ids(), &resources, &gpus);
+        let joined = self.join_hosts(session, &gpus)?;
         let matched = joined.matched();
         let columns: Vec<ArrayRef> = vec![
             Arc::new(StringArray::from_iter_values(matched.iter().map(|m| m.host.as_str()))),

@@ -333,7 +333,10 @@ fn observed(facts: &Facts, resource: &Resource) -> Observed {
 }
 
 fn mentions(plan: &Plan, resource: &Resource) -> (Vec<PlanMention>, Vec<PlanMention>) {
-    let steps = plan.steps.iter().filter(|s| s.change.kind().resources().contains(&resource.id));
+    let steps = plan
+        .steps
+        .iter()
+        .filter(|s| s.change.kind().resources().contains(&resource.id));
     let steps = steps.map(|s| PlanMention {
         lever: s.lever.clone(),
         step: Some(s.id.to_string()),

@@ -156,6 +156,7 @@ mod tests {
             checkpoints: None,
             last_checkpoint: None,
             restarts: None,
+            nodes: vec![],
         }
     }
 

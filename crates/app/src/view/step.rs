@@ -128,7 +128,10 @@ impl View for StepView<'_> {
         screen = screen.title("Undo").text(step.undo.clone());
         screen = screen
             .title(match step.target.scope {
-                Some(_) => format!("Sized on these machines of {}, touches none", target_words(&step.target)),
+                Some(_) => format!(
+                    "Sized on these machines of {}, touches none",
+                    target_words(&step.target)
+                ),
                 None => format!("Touches {}", target_words(&step.target)),
             })
             .points(self.resources());

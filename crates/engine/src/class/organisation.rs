@@ -260,6 +260,7 @@ fn jobs(id: &str, truth: Truth, resource: &Resource, dice: &mut Dice) -> Vec<Job
             checkpoints: saves.then_some(hours.len() as u32),
             last_checkpoint: None,
             restarts: None,
+            nodes: vec![],
         })
         .collect()
 }

@@ -9,6 +9,7 @@ use lowwater_model::sku::{find_accelerator, find_sku};
 use serde_json::Value;
 
 use super::{Decode, Format, Head, JobSink, MetricsOptions};
+use crate::hostlist;
 use crate::csv::{Limits, RecordReader, Row};
 use crate::error::{InputError, StoreError};
 use crate::input::Input;
@@ -20,7 +21,7 @@ pub const FORMAT: Format = Format {
     name: "jobs",
     title: "runs of jobs as CSV or JSON",
     doc: "Columns `job,workload,start,end,sku,count,region,market,exit_state,checkpoints,last_checkpoint`, found by name, and `submitted`, `gpus`, \
-`restarts` where there are such; only `job` and `start` are needed. As JSON an array of objects, or one object a line, with these names. Any value may be empty: an \
+`restarts`, `nodes` (hosts that it ran on) where there are such; only `job` and `start` are needed. As JSON an array of objects, or one object a line, with these names. Any value may be empty: an \
 empty `end` is a job that runs. `sku` is an instance type or an accelerator, `count` how many of it; GPUs follow from both. Times have an \
 offset or `Z`; without one give `--tz`. `market` is `on_demand`, `spot`, `1y`, `3y`, `block` or `owned`. A later record of the same job and start takes the place \
 of the earlier.",
@@ -147,6 +148,9 @@ impl Reader<'_> {
         let text = |value: &Value| match value {
             Value::Null => String::new(),
             Value::String(text) => text.trim().to_owned(),
+            Value::Array(all) if all.iter().all(Value::is_string) => {
+                all.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" ")
+            }
             other => other.to_string(),
         };
         let fields = map.iter().map(|(name, value)| (name.to_lowercase(), text(value)));
@@ -210,6 +214,11 @@ impl Fields {
         }
     }
 
+    /// Names with commas or blanks between, or as Slurm writes them; in JSON an array too.
+    fn nodes(&self) -> Result<Vec<String>, Fault> {
+        hostlist::expand(self.get("nodes")).ok_or_else(|| Fault::Bad("nodes", "is no list of hosts such as gpu01 gpu02 or gpu[01-02]".into()))
+    }
+
     fn run(&self, clock: &mut Clock) -> Result<JobRun, Fault> {
         let job = self.text("job").ok_or_else(|| Fault::Bad("job", "is empty".into()))?;
         let start = self.time("start", clock)?;
@@ -247,6 +256,7 @@ impl Fields {
             checkpoints: self.number("checkpoints")?.map(|n| n as u32),
             last_checkpoint: self.time("last_checkpoint", clock)?,
             restarts: self.number("restarts")?.map(|n| n as u32),
+            nodes: self.nodes()?,
         })
     }
 }

@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use lowwater_model::job::{ExitState, JobRun};
 
 use super::{Decode, Format, Head, JobSink, MetricsOptions};
+use crate::hostlist;
 use crate::error::{InputError, StoreError};
 use crate::input::Input;
 use crate::lines::{Line, LineReader};
@@ -16,7 +17,7 @@ pub const FORMAT: Format = Format {
     name: "sacct",
     title: "Slurm accounting, `sacct --parsable2`",
     doc: "Output of `sacct --parsable2` (`|` between fields) with its header; columns by name, `JobID` and `State` are needed, and `Start`; read are `JobName`, \
-`Partition`, `Submit`, `End`, `AllocTRES` (or `ReqTRES`), `NNodes`, `Restarts`. Ask for all: `sacct -aDX --parsable2 --format=JobID,JobName,Partition,State,Submit,Start,End,AllocTRES,NNodes,Restarts`. \
+`Partition`, `Submit`, `End`, `AllocTRES` (or `ReqTRES`), `NodeList`, `Restarts`. Ask for all: `sacct -aDX --parsable2 --format=JobID,JobName,Partition,State,Submit,Start,End,AllocTRES,NodeList,Restarts`. \
 Slurm writes local times: give `--tz`. Steps (`123.batch`) belong to their job and are left out. GPUs are `gres/gpu` of AllocTRES; a job \
 whose TRES names none has none, and without the column their number is unknown. With `-D` every run of a requeued job is a row.",
     detects,
@@ -42,7 +43,7 @@ fn decode(input: &mut Input, options: &MetricsOptions, sink: &mut dyn JobSink) -
     for needed in ["JobID", "State", "Start"] {
         if !header.iter().any(|h| h == needed) {
             let what = format!("has no column `{needed}`");
-            let hint = "ask for it: sacct --parsable2 --format=JobID,JobName,Partition,State,Submit,Start,End,AllocTRES,NNodes,Restarts";
+            let hint = "ask for it: sacct --parsable2 --format=JobID,JobName,Partition,State,Submit,Start,End,AllocTRES,NodeList,Restarts";
             return Err(InputError::new(file, what).hint(hint).into());
         }
     }
@@ -132,7 +133,16 @@ impl Fields<'_> {
             checkpoints: None,
             last_checkpoint: None,
             restarts: self.get("Restarts").parse().ok(),
+            nodes: self.nodes(),
         }))
+    }
+
+    /// Slurm writes `None assigned` before a job runs.
+    fn nodes(&self) -> Vec<String> {
+        match self.get("NodeList") {
+            "None assigned" | "Unknown" => Vec::new(),
+            text => hostlist::expand(text).unwrap_or_default(),
+        }
     }
 
     /// GPUs and their type: `cpu=96,gres/gpu=8,gres/gpu:a100=8,mem=1T`.
@@ -195,6 +205,16 @@ mod tests {
         assert_eq!(taken.runs[0].queue_wait_hours(), Some(0.5));
         assert_eq!(taken.runs[0].sku.as_deref(), Some("A100"));
         assert!(taken.rejects.is_empty(), "{:?}", taken.rejects);
+    }
+
+    #[test]
+    fn node_lists_become_hosts() {
+        let text = "JobID|State|Start|End|NodeList\n\
+                    5|COMPLETED|2026-10-01T08:00:00|2026-10-01T09:00:00|gpu[01-02]\n\
+                    6|PENDING|2026-10-01T08:00:00|Unknown|None assigned\n";
+        let taken = read(text).unwrap();
+        assert_eq!(taken.runs[0].nodes, ["gpu01", "gpu02"]);
+        assert!(taken.runs[1].nodes.is_empty());
     }
 
     #[test]
