@@ -13,8 +13,10 @@ use lowwater_model::spot::{Likely, SpotMarket, SpotPlace};
 
 /// Machine-hours on spot from which the rate that jobs saw counts: fewer say nothing of what comes once in days.
 const ENOUGH_HOURS: f64 = 200.0;
-/// Spot prices of one place move about so far either way where only one was seen.
-const ONE_PRICE: (f64, f64) = (0.8, 1.3);
+/// Prices of a place from which their lowest and highest are the ends of what is likely.
+const ENOUGH_PRICES: usize = 20;
+/// Spot prices of one place move about so far either way where fewer were seen.
+const FEW_PRICES: (f64, f64) = (0.8, 1.3);
 
 /// A row of `spot.csv`: how often an instance type is taken back in a place.
 #[derive(Clone, Debug, PartialEq)]
@@ -99,13 +101,14 @@ fn market(
     } else {
         format!("; interruptions: {said}")
     };
+    let (rate, ends) = price(offers, newest);
     Some(SpotMarket {
-        rate: price(offers, newest),
+        rate,
         interruptions_per_hour: interruptions,
         wait_hours: row.map_or(0.0, |row| row.wait_hours),
         currency: newest.currency.clone(),
         as_of: newest.as_of,
-        source: format!("{}{from}", newest.source),
+        source: format!("{}; {ends}{from}", newest.source),
         place,
     })
 }
@@ -117,25 +120,39 @@ fn is_at(row: &Interruptions, place: &SpotPlace) -> bool {
         && row.sku.eq_ignore_ascii_case(place.sku.as_str())
 }
 
-/// The newest price between the lowest and the highest that was seen there; of a single one, so far either way as spot
-/// prices move.
-fn price(offers: &[&Offer], newest: &Offer) -> Likely {
-    let rates = || {
-        offers
-            .iter()
-            .filter(|o| o.currency == newest.currency)
-            .map(|o| o.rate.0)
-    };
+/// The newest price between the lowest and the highest that was seen there, and how its ends are known. A few prices say
+/// little of how far they move: then it is at least so far either way as spot prices do.
+fn price(offers: &[&Offer], newest: &Offer) -> (Likely, String) {
+    let rates: Vec<f64> = offers
+        .iter()
+        .filter(|o| o.currency == newest.currency)
+        .map(|o| o.rate.0)
+        .collect();
     let middle = newest.rate.0;
-    let (low, high) = (rates().fold(f64::INFINITY, f64::min), rates().fold(0.0, f64::max));
-    if low < high {
-        return Likely { low, middle, high };
+    let (low, high) = (
+        rates.iter().copied().fold(middle, f64::min),
+        rates.iter().copied().fold(middle, f64::max),
+    );
+    if rates.len() >= ENOUGH_PRICES {
+        return (
+            Likely { low, middle, high },
+            format!("ends as {} prices were seen", rates.len()),
+        );
     }
-    Likely {
-        low: middle * ONE_PRICE.0,
+    let likely = Likely {
+        low: low.min(middle * FEW_PRICES.0),
         middle,
-        high: middle * ONE_PRICE.1,
-    }
+        high: high.max(middle * FEW_PRICES.1),
+    };
+    let (down, up) = FEW_PRICES;
+    let noun = if rates.len() == 1 { "price was" } else { "prices were" };
+    (
+        likely,
+        format!(
+            "{} {noun} seen, so its ends are assumed at {down} to {up} times at least",
+            rates.len()
+        ),
+    )
 }
 
 /// Interruptions an hour that jobs on spot saw there, with ends of about 80 % by the square root of their number.
@@ -255,26 +272,32 @@ mod tests {
         ]);
         let found = markets(&book, &[], &[], at());
         assert_eq!(found.len(), 1);
-        assert_eq!(
-            found[0].rate,
-            Likely {
-                low: 8.0,
-                middle: 10.0,
-                high: 10.0
-            }
+        let likely = |low, middle, high| Likely { low, middle, high };
+        assert_eq!(found[0].rate, likely(8.0, 10.0, 13.0));
+        assert!(
+            found[0].source.contains("2 prices were seen, so its ends are assumed"),
+            "{}",
+            found[0].source
         );
         assert!(matches!(found[0].interruptions_per_hour, Known::Unknown(_)));
-        let one = markets(&PriceBook(vec![offer("", 10.0, "2026-10-20")]), &[], &[], at());
+        let far = [
+            offer("a", 2.0, "2026-10-01"),
+            offer("a", 40.0, "2026-10-02"),
+            offer("a", 10.0, "2026-10-20"),
+        ];
         assert_eq!(
-            (one[0].rate, &one[0].place.zone),
-            (
-                Likely {
-                    low: 8.0,
-                    middle: 10.0,
-                    high: 13.0
-                },
-                &None
-            )
+            markets(&PriceBook(far.into()), &[], &[], at())[0].rate,
+            likely(2.0, 10.0, 40.0)
+        );
+        let one = markets(&PriceBook(vec![offer("", 10.0, "2026-10-20")]), &[], &[], at());
+        assert_eq!((one[0].rate, &one[0].place.zone), (likely(8.0, 10.0, 13.0), &None));
+        let many = (0..30).map(|day| offer("a", 10.0 + f64::from(day % 3), "2026-10-01"));
+        let many = markets(&PriceBook(many.collect()), &[], &[], at());
+        assert_eq!(many[0].rate, likely(10.0, 10.0, 12.0));
+        assert!(
+            many[0].source.contains("ends as 30 prices were seen"),
+            "{}",
+            many[0].source
         );
     }
 
