@@ -1,5 +1,6 @@
 //! A screen of text, always in the same order: one sentence, figures, tables, remarks, what to type next.
 
+mod cell;
 pub mod paint;
 pub mod paragraph;
 pub mod table;

@@ -1,6 +1,7 @@
 //! Where the money goes: the bill by one or two dimensions, with what belongs to nobody as lines of its own.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use jiff::civil::Date;
 use lowwater_model::charge::CostMetric;
@@ -73,6 +74,10 @@ impl Dimension {
     pub fn parse(text: &str) -> Option<Self> {
         let text = if text == "pricing" { "pricing_category" } else { text };
         Self::ALL.iter().copied().find(|d| d.as_str() == text)
+    }
+
+    const fn is_time(self) -> bool {
+        matches!(self, Self::Month | Self::Day)
     }
 
     fn expression(self, kind: PeriodKind) -> &'static str {
@@ -510,23 +515,45 @@ fn spread(rows: &mut [ReportRow]) -> bool {
     true
 }
 
-/// Time goes forward; otherwise the most expensive first, and what belongs to nobody last.
+/// Time goes forward, inside of its group where it is not the first dimension; otherwise the most expensive first, and
+/// what belongs to nobody last.
 fn sort_rows(rows: &mut [ReportRow], query: &ReportQuery) {
-    let by_time = query
-        .by
-        .first()
-        .is_some_and(|d| matches!(d, Dimension::Month | Dimension::Day));
+    let groups = groups(&query.by);
+    let mut sums: BTreeMap<Vec<String>, Money> = BTreeMap::new();
+    for row in rows.iter() {
+        for (group, _) in &groups {
+            *sums.entry(row.labels[..group.end].to_vec()).or_default() += row.cost;
+        }
+    }
+    let sum = |row: &ReportRow, end: usize| sums.get(&row.labels[..end]).copied().unwrap_or_default();
     rows.sort_by(|a, b| {
-        let nobody = |r: &ReportRow| r.labels.iter().any(|l| l.starts_with('('));
-        let time = if by_time {
-            a.labels[0].cmp(&b.labels[0])
-        } else {
-            std::cmp::Ordering::Equal
+        let order = |(group, is_time): &(Range<usize>, bool)| {
+            let (mine, others) = (&a.labels[group.clone()], &b.labels[group.clone()]);
+            let nobody = |labels: &[String]| labels.iter().any(|l| l.starts_with('('));
+            let by_cost = if *is_time {
+                std::cmp::Ordering::Equal
+            } else {
+                sum(b, group.end).cmp(&sum(a, group.end))
+            };
+            nobody(mine).cmp(&nobody(others)).then(by_cost).then(mine.cmp(others))
         };
-        time.then(nobody(a).cmp(&nobody(b)))
-            .then(b.cost.cmp(&a.cost))
-            .then(a.labels.cmp(&b.labels))
+        groups
+            .iter()
+            .map(order)
+            .fold(std::cmp::Ordering::Equal, std::cmp::Ordering::then)
     });
+}
+
+/// The dimensions that are sorted together, and whether they are times.
+fn groups(by: &[Dimension]) -> Vec<(Range<usize>, bool)> {
+    let mut groups: Vec<(Range<usize>, bool)> = Vec::new();
+    for (at, dimension) in by.iter().enumerate() {
+        match groups.last_mut() {
+            Some((group, is_time)) if *is_time == dimension.is_time() => group.end = at + 1,
+            _ => groups.push((at..at + 1, dimension.is_time())),
+        }
+    }
+    groups
 }
 
 #[cfg(test)]

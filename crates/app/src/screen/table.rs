@@ -3,6 +3,7 @@
 use comfy_table::{Attribute, Cell, CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, TableStyle, Width};
 
 use super::Paint;
+use super::cell::broken;
 use super::paragraph::{visible, wrap};
 use crate::amount::shortened;
 
@@ -12,6 +13,9 @@ const GAP: usize = 2;
 const MAX_CELL: usize = 400;
 /// A text column is never narrower than this, unless its content is.
 const MIN_TEXT: usize = 10;
+
+/// From this width on there is room to keep ids whole.
+const IDS_FROM: usize = 80;
 
 /// A line under the header and nothing else.
 const STYLE: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─'));
@@ -24,6 +28,7 @@ pub struct Column {
     optional: u8,
     least: usize,
     from_width: usize,
+    whole: bool,
 }
 
 impl Column {
@@ -35,6 +40,7 @@ impl Column {
             optional: 0,
             least: MIN_TEXT,
             from_width: 0,
+            whole: false,
         }
     }
 
@@ -46,6 +52,7 @@ impl Column {
             optional: 0,
             least: 0,
             from_width: 0,
+            whole: false,
         }
     }
 
@@ -53,6 +60,13 @@ impl Column {
     #[must_use]
     pub const fn at_least(mut self, characters: usize) -> Self {
         self.least = characters;
+        self
+    }
+
+    /// Holds ids: where the table is at least 80 wide, these words get their room before those of other columns.
+    #[must_use]
+    pub const fn whole(mut self) -> Self {
+        self.whole = true;
         self
     }
 
@@ -117,7 +131,7 @@ impl Table {
     /// The lines of the table, at most `width` wide.
     pub fn lines(&self, width: usize, paint: Paint) -> Vec<String> {
         let (shown, widths) = self.fit(width);
-        let mut table = self.build(&shown, paint);
+        let mut table = self.build(&shown, Some(&widths), paint);
         for (at, size) in widths.iter().enumerate() {
             let last = at + 1 == widths.len();
             let padding = if last { 0 } else { GAP };
@@ -150,7 +164,8 @@ impl Table {
         wrap(&format!("(no room for: {}; see --json)", hidden.join(", ")), width, " ")
     }
 
-    fn build(&self, shown: &[usize], paint: Paint) -> comfy_table::Table {
+    /// With widths the texts are broken to them; without, each is as long as it is.
+    fn build(&self, shown: &[usize], widths: Option<&[usize]>, paint: Paint) -> comfy_table::Table {
         let mut table = comfy_table::Table::new();
         table
             .load_style(STYLE)
@@ -159,8 +174,11 @@ impl Table {
         if paint.has_colour() {
             table.enforce_styling();
         }
-        let cell = |text: &str, strong: bool| {
-            let cell = Cell::new(text);
+        let cell = |(at, text): (usize, &str), strong: bool| {
+            let cell = match widths {
+                Some(widths) => Cell::new(broken(text, widths[at]).join("\n")),
+                None => Cell::new(text),
+            };
             if strong {
                 cell.add_attribute(Attribute::Bold)
             } else {
@@ -170,14 +188,16 @@ impl Table {
         table.set_header(
             shown
                 .iter()
-                .map(|i| cell(&self.columns[*i].title, true))
+                .enumerate()
+                .map(|(at, i)| cell((at, &self.columns[*i].title), true))
                 .collect::<Vec<_>>(),
         );
         for row in &self.rows {
             table.add_row(
                 shown
                     .iter()
-                    .map(|i| cell(&row.cells[*i], row.strong))
+                    .enumerate()
+                    .map(|(at, i)| cell((at, &row.cells[*i]), row.strong))
                     .collect::<Vec<_>>(),
             );
         }
@@ -191,7 +211,8 @@ impl Table {
             words.map(|word| word.chars().count()).max().unwrap_or(0)
         };
         let mut wants: Vec<(usize, usize)> = shown.iter().map(|i| longest(*i)).enumerate().collect();
-        wants.sort_by_key(|(at, want)| want.saturating_sub(widths[*at]));
+        let later = |at: usize| width < IDS_FROM || !self.columns[shown[at]].whole;
+        wants.sort_by_key(|(at, want)| (later(*at), want.saturating_sub(widths[*at])));
         for (at, want) in wants {
             let spare = width.saturating_sub(total(&widths));
             if want > widths[at] && want - widths[at] <= spare {
@@ -205,7 +226,7 @@ impl Table {
     fn fit(&self, width: usize) -> (Vec<usize>, Vec<usize>) {
         let all: Vec<usize> = (0..self.columns.len()).collect();
         let natural: Vec<usize> = self
-            .build(&all, Paint::new(false))
+            .build(&all, None, Paint::new(false))
             .column_max_content_widths()
             .iter()
             .map(|w| usize::from(*w))
@@ -315,6 +336,32 @@ mod tests {
             );
             assert!(text.lines().all(|l| l.chars().count() <= width), "{text}");
         }
+    }
+
+    #[test]
+    fn ids_have_their_room_before_other_words() {
+        let mut table = Table::new([
+            Column::text("why").at_least(24),
+            Column::text("what was looked at").whole(),
+            Column::text("numbers").at_least(20),
+        ]);
+        let words = "an uninterruptible consideration of what everybody knows";
+        table.row([words, "resources: i-07fd314a291906bcf, i-0d11f0134651c9e71", words].map(String::from));
+        for width in [80, 90, 120] {
+            let text = text(&table, width);
+            assert!(
+                text.contains("i-07fd314a291906bcf,") && text.contains("i-0d11f0134651c9e71"),
+                "{width}\n{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_name_without_room_is_broken_after_its_signs() {
+        let mut table = Table::new([Column::text("class"), Column::number("cost (USD)")]);
+        table.row(["realtime-inference", "1,234.50"].map(String::from));
+        let text = text(&table, 24);
+        assert!(text.contains("\nrealtime-") && text.contains("\ninference"), "{text}");
     }
 
     #[test]

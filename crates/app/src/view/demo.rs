@@ -72,7 +72,7 @@ impl DemoView {
     /// One line a source: what `load` prints by unit, added up.
     fn sources(&self) -> Table {
         let mut table = Table::new([
-            Column::text("source"),
+            Column::text("source").whole(),
             Column::number("months"),
             Column::number("rows"),
             Column::number("rejected"),

@@ -251,7 +251,7 @@ impl Explained {
         let mut table = Table::new([
             Column::text("kind of cost"),
             Column::text("terms"),
-            Column::text("commitment").optional(1),
+            Column::text("commitment").whole().optional(1),
             Column::text("known by").optional(2),
             Column::number("billed hours"),
             Column::number(format!("cost ({})", self.currency)),

@@ -356,8 +356,8 @@ impl Loaded {
     fn units_table(&self) -> Table {
         let replaces = self.units.iter().any(|unit| unit.replaced.is_some());
         let mut columns = vec![
-            Column::text("source"),
-            Column::text("account"),
+            Column::text("source").whole(),
+            Column::text("account").whole(),
             Column::text("month"),
             Column::number("rows"),
             Column::number("rejected"),

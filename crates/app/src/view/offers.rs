@@ -177,7 +177,7 @@ impl Offers {
 impl View for Offers {
     fn screen(&self) -> Screen {
         let mut table = Table::new([
-            Column::text("SKU").at_least(20),
+            Column::text("SKU").at_least(20).whole(),
             Column::text("GPUs"),
             Column::text("where"),
             Column::text("market"),

@@ -194,7 +194,7 @@ fn best(facts: &Facts, place: &Place, cost: Money, day: Date) -> Vec<PriceRow> {
 impl View for Prices {
     fn screen(&self) -> Screen {
         let mut table = Table::new([
-            Column::text("SKU").at_least(WHOLE_SKU),
+            Column::text("SKU").at_least(WHOLE_SKU).whole(),
             Column::text("where"),
             Column::text("market").optional(3),
             Column::number(format!("an hour ({})", self.currency)),

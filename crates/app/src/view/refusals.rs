@@ -95,8 +95,8 @@ fn target(target: &Target) -> String {
 pub fn table(plan: &Plan, refusals: &[Refusal<'_>]) -> Table {
     let mut table = Table::new([
         Column::text("lever"),
-        Column::text("what was looked at"),
-        Column::text("why not").at_least(30),
+        Column::text("what was looked at").whole(),
+        Column::text("why not").at_least(24),
         Column::text("numbers").at_least(20).optional(1),
     ]);
     for refusal in refusals {

@@ -222,7 +222,13 @@ impl ReportView {
             }
             None => figure("idle", UNKNOWN, "no GPU metrics are joined to billed resources"),
         };
-        let development = figure("development", self.money(gpu.development), of_gpu(gpu.development, ""));
+        // The class has costs without a GPU as well: its line of the table is another number.
+        let rest = ": class development, only machines with GPUs";
+        let development = figure(
+            "GPU development",
+            self.money(gpu.development),
+            of_gpu(gpu.development, rest),
+        );
         vec![
             figure("GPU spend", self.money(gpu.cost), spend),
             idle,
@@ -244,12 +250,15 @@ impl ReportView {
     }
 
     fn table(&self) -> Table {
-        let names = self.by.iter().map(|d| Column::text(d.as_str().replace('_', " ")));
+        let names = self
+            .by
+            .iter()
+            .map(|d| Column::text(d.as_str().replace('_', " ")).whole());
         let cost = Column::number(format!("{} ({})", metric_words(self.metric), self.currency));
         let numbers = [
             cost,
             Column::number("share"),
-            Column::number(format!("of which idle ({})", self.currency)).optional(1),
+            Column::number(format!("{} ({})", self.idle_column(), self.currency)).optional(1),
         ];
         let mut table = Table::new(names.chain(numbers));
         let share = |m: Money| share_or_unknown(share_of(m, self.stored));
@@ -267,12 +276,25 @@ impl ReportView {
         table
     }
 
+    /// A row's own idle cost, or its share of everybody's.
+    const fn idle_column(&self) -> &'static str {
+        match self.idle {
+            IdleMode::Spread => "of which idle of all, spread",
+            IdleMode::Keep | IdleMode::Separate => "of which idle",
+        }
+    }
+
     /// The rows for a spreadsheet, in FOCUS words; the metric is in the header.
     pub fn csv(&self) -> String {
         let column = self.metric.column();
         let mut csv = Csv::default();
         let header = self.by.iter().map(|d| d.as_str().to_owned());
-        let idle = format!("x_Idle{column}");
+        let kind = if self.idle == IdleMode::Spread {
+            "SpreadIdle"
+        } else {
+            "Idle"
+        };
+        let idle = format!("x_{kind}{column}");
         csv.record(
             header
                 .chain([column.to_owned(), idle, "BillingCurrency".to_owned()])
@@ -425,7 +447,8 @@ mod tests {
         );
         for part in [
             "a useful GPU-hour   4.86 USD  8.0 GPU-hours",
-            "25.0 % of GPU spend",
+            "GPU development",
+            "25.0 % of GPU spend: class development, only machines with GPUs",
             "1,234.0 GPU-hours billed",
             "effective cost (USD)",
             "- dates have no zone",
@@ -475,6 +498,28 @@ mod tests {
         let text = view.screen().render(120, Paint::new(false));
         let line = text.lines().find(|l| l.starts_with("unmeasured")).unwrap();
         assert!(line.ends_with("unknown"), "{text}");
+    }
+
+    #[test]
+    fn spread_idle_cost_has_a_name_of_its_own() {
+        for (idle, column, header) in [
+            (IdleMode::Keep, "of which idle (USD)", "x_IdleEffectiveCost"),
+            (IdleMode::Separate, "of which idle (USD)", "x_IdleEffectiveCost"),
+            (
+                IdleMode::Spread,
+                "of which idle of all, spread (USD)",
+                "x_SpreadIdleEffectiveCost",
+            ),
+        ] {
+            let query = ReportQuery {
+                idle,
+                ..ReportQuery::default()
+            };
+            let view = ReportView::new(sample(&[("vision", "30.5")]), &query, Next::default());
+            let text = view.screen().render(120, Paint::new(false));
+            assert!(text.contains(column), "{column}\n{text}");
+            assert!(view.csv().contains(&format!(",{header},")), "{}", view.csv());
+        }
     }
 
     #[test]

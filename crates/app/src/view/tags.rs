@@ -174,7 +174,7 @@ impl TagsView {
     fn fixes_table(&self) -> Table {
         let mut table = Table::new([
             Column::number(format!("cost ({})", self.currency)),
-            Column::text("resource").at_least(24),
+            Column::text("resource").at_least(24).whole(),
             Column::text("tag"),
             Column::text("value"),
         ]);

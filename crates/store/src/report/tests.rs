@@ -156,6 +156,50 @@ fn two_dimensions_days_and_bounds() {
 }
 
 #[test]
+fn time_goes_forward_inside_of_its_group() {
+    let order = |dimensions: &[Dimension], rows: &[(&str, &str, i64)]| {
+        let row = |(first, second, cost): &(&str, &str, i64)| ReportRow {
+            labels: [*first, *second].map(String::from).to_vec(),
+            cost: Money::whole(*cost),
+            of_which_idle: Money::ZERO,
+            idle_known: true,
+        };
+        let mut rows: Vec<ReportRow> = rows.iter().map(row).collect();
+        sort_rows(&mut rows, &by(dimensions));
+        rows.iter().map(|r| r.labels.join(" ")).collect::<Vec<_>>()
+    };
+    let rows = [
+        ("(tax)", "2026-09", 90),
+        ("small", "2026-10", 5),
+        ("large", "2026-11", 20),
+        ("small", "2026-09", 6),
+        ("large", "2026-09", 10),
+        ("large", "2026-10", 1),
+        ("(tax)", "2026-10", 95),
+    ];
+    let want = [
+        "large 2026-09",
+        "large 2026-10",
+        "large 2026-11",
+        "small 2026-09",
+        "small 2026-10",
+        "(tax) 2026-09",
+        "(tax) 2026-10",
+    ];
+    assert_eq!(order(&[Dimension::Team, Dimension::Month], &rows), want);
+    let swapped = rows.map(|(team, month, cost)| (month, team, cost));
+    assert_eq!(
+        order(&[Dimension::Day, Dimension::Team], &swapped)[..4],
+        ["2026-09 large", "2026-09 small", "2026-09 (tax)", "2026-10 small"]
+    );
+    assert_eq!(
+        order(&[Dimension::Team, Dimension::Class], &rows)[..3],
+        ["large 2026-11", "large 2026-09", "small 2026-09"],
+        "without a time the most expensive row first"
+    );
+}
+
+#[test]
 fn days_follow_the_owners_zone() {
     let Some(file) = crate::shared::file("billing/regressions/r07_hourly_across_dst.csv") else {
         return;
