@@ -7,7 +7,7 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::config::{Environment, GlobalArgs, Settings};
 use crate::error::AppError;
-use crate::{amount, output};
+use crate::{amount, misuse, output};
 
 /// How a command that ran to its end ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,7 +80,10 @@ Exit codes: 0 done, 1 findings, 2 usage, 3 bad input, 4 refused, 130 stopped.";
 /// Runs the program.
 pub fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
-    let cli = Cli::try_parse_from(&arguments).unwrap_or_else(|error| explained(error, &arguments).exit());
+    let cli = match Cli::try_parse_from(&arguments) {
+        Ok(cli) => cli,
+        Err(error) => return refuse(&explained(error, &arguments), &arguments),
+    };
     let settings = Settings::new(&cli.global, &Environment::read());
     match cli.command.run(&settings) {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
@@ -91,6 +94,21 @@ pub fn main() -> ExitCode {
             }
             ExitCode::from(error.exit_code())
         }
+    }
+}
+
+/// Ends with what is wrong with the command line, or with the help that was asked for.
+fn refuse(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
+    let commands: Vec<String> = definition()
+        .get_subcommands()
+        .map(|c| c.get_name().to_owned())
+        .collect();
+    match misuse::message(error, arguments, &commands) {
+        Some(message) => {
+            output::error(&message);
+            ExitCode::from(2)
+        }
+        None => error.exit(),
     }
 }
 

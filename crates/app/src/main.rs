@@ -6,6 +6,7 @@ mod config;
 mod csv;
 mod demo;
 mod error;
+mod misuse;
 mod output;
 mod plan_file;
 mod progress;

@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use jiff::civil::{Date, Time};
 use jiff::tz::TimeZone;
+use lowwater_model::period::has_impossible_offset;
 
 /// Years that every table can hold.
 const YEARS: std::ops::RangeInclusive<i16> = 1970..=2200;
@@ -26,6 +27,12 @@ pub fn day(text: &str) -> Result<Date, String> {
 
 /// An instant, or a day, which means its beginning in UTC.
 pub fn instant_or_day(text: &str) -> Result<Timestamp, String> {
+    if has_impossible_offset(text) {
+        return Err(
+            "write an offset of at most 14:00, such as 2026-10-01T14:00:00+02:00: no zone is further from UTC"
+                .to_owned(),
+        );
+    }
     let date = match text.parse::<Timestamp>() {
         Ok(at) if YEARS.contains(&TimeZone::UTC.to_datetime(at).year()) => return Ok(at),
         Ok(at) => day(&TimeZone::UTC.to_datetime(at).date().to_string())?,
@@ -48,6 +55,10 @@ mod tests {
         let at = |text: &str| instant_or_day(text).map(|t| t.to_string());
         assert_eq!(at("2026-10-01").unwrap(), "2026-10-01T00:00:00Z");
         assert_eq!(at("2026-10-01T02:00:00+02:00").unwrap(), "2026-10-01T00:00:00Z");
+        for wrong in ["2026-10-01T14:00:00+24:00", "2026-10-01T14:00:00-14:01"] {
+            assert!(at(wrong).unwrap_err().contains("at most 14:00"), "{wrong}");
+        }
+        assert_eq!(at("2026-10-01T14:00:00+14:00").unwrap(), "2026-10-01T00:00:00Z");
         for wrong in ["x", "yesterday", "2026-10-01T14:00:00", "2026-13-41", "9999-12-31", ""] {
             assert!(at(wrong).unwrap_err().contains("such as 2026-10-01"), "{wrong}");
         }

@@ -65,9 +65,17 @@ fn wrong_use_is_exit_2_with_advice() {
         let wrong = run(dir.path(), args);
         assert_eq!((wrong.code, wrong.stdout.as_str()), (2, ""), "{args:?}");
         assert!(!wrong.stderr.is_empty(), "{args:?}");
+        if !args.is_empty() {
+            let said = &wrong.stderr;
+            assert!(
+                said.starts_with("error: ") && said.contains("\nhint: "),
+                "{args:?}: {said}"
+            );
+            assert!(!said.contains("For more information"), "{args:?}: {said}");
+        }
     }
     assert!(
-        run(dir.path(), &["polisy"]).stderr.contains("'policy'"),
+        run(dir.path(), &["polisy"]).stderr.contains("`policy`"),
         "suggests the nearest name"
     );
 }

@@ -7,9 +7,12 @@
 //! The levers and the auditor both read this guess, as they read the facts; whether it may be acted on, each decides
 //! for itself.
 
+use std::collections::BTreeSet;
+
 use lowwater_model::clue::Guess;
 use lowwater_model::facts::{Facts, Resource};
-use lowwater_model::workload::Class;
+use lowwater_model::id::ResourceId;
+use lowwater_model::workload::{Class, Role};
 
 mod against;
 mod combine;
@@ -103,4 +106,25 @@ pub fn guess(facts: &Facts, resource: &Resource) -> Guess {
         because,
         against,
     }
+}
+
+/// The lines of workloads.toml that declare these resources to be of a class.
+pub fn declaration(class: Class, role: Role, resources: &BTreeSet<ResourceId>) -> String {
+    let quoted = |text: &str| format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""));
+    let ids: Vec<String> = resources.iter().map(|id| quoted(id.as_str())).collect();
+    let first = resources.first().map_or("", ResourceId::as_str);
+    let others = match resources.len() {
+        0 | 1 => String::new(),
+        count => format!(" and {} more", count - 1),
+    };
+    let role = match role {
+        Role::Primary => String::new(),
+        role => format!("role = \"{role}\"\n"),
+    };
+    format!(
+        "[[workload]]\nname = {}\nclass = \"{class}\"\n{role}\
+         [[workload.select]]\nresource_id = [{}]",
+        quoted(&format!("{class} {first}{others}")),
+        ids.join(", ")
+    )
 }

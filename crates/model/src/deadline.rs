@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use jiff::civil::{Date, Time};
 use serde::{Deserialize, Serialize};
 
+use crate::period::has_impossible_offset;
 use crate::workload::TomlText;
 
 /// When the result of a workload is needed.
@@ -24,7 +25,7 @@ pub enum Deadline {
 /// A text that is no deadline.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{0}` is no deadline\nhint: write an instant with offset (`2026-11-20T06:00:00Z`), a day (`2026-11-20`) or a \
+    "`{0}` is no deadline\nhint: write an instant with offset (`2026-11-20T06:00:00Z`; at most 14:00), a day (`2026-11-20`) or a \
      time of every day (`06:00 daily`)"
 )]
 pub struct NoDeadline(String);
@@ -36,6 +37,9 @@ impl FromStr for Deadline {
         let wrong = || NoDeadline(text.to_owned());
         if let Some(time) = text.strip_suffix("daily") {
             return time.trim().parse().map(Self::Daily).map_err(|_| wrong());
+        }
+        if has_impossible_offset(text) {
+            return Err(wrong());
         }
         if let Ok(at) = text.parse() {
             return Ok(Self::At(at));
@@ -90,6 +94,7 @@ mod tests {
             "2026-11-31",
             "2026-11-20T06:00",
             "2026-11-20 06:00:00",
+            "2026-11-20T06:00:00+24:00",
             "25:00 daily",
             "daily",
         ] {

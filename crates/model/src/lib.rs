@@ -15,6 +15,7 @@ pub mod known;
 pub mod money;
 pub mod offer;
 pub mod period;
+pub mod place;
 pub mod plan;
 pub mod policy;
 pub mod schedule;

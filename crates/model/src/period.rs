@@ -6,6 +6,23 @@ use serde::{Deserialize, Serialize};
 /// Seconds of an hour.
 pub const HOUR_SECONDS: i64 = 3600;
 
+/// The farthest that a zone is from UTC, as the digits of an offset.
+const FARTHEST: &str = "1400";
+
+/// Is the offset of a written instant one that no zone has? `+24:00` is a slip, and would move the instant by a day.
+pub fn has_impossible_offset(text: &str) -> bool {
+    let Some((_, time)) = text.trim().split_once(['T', 't', ' ']) else {
+        return false;
+    };
+    let Some(sign) = time.find(['+', '-']) else {
+        return false;
+    };
+    let offset = time[sign + 1..].chars().take_while(|c| c.is_ascii_digit() || *c == ':');
+    let digits: String = offset.filter(|c| *c != ':').collect();
+    // As text: `14` is before `1400`, and `140001` after it.
+    digits.as_str() > FARTHEST
+}
+
 /// A half-open stretch of time in UTC: `start <= t < end`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Period {
@@ -173,6 +190,31 @@ impl Spans {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn no_zone_is_farther_from_utc_than_fourteen_hours() {
+        for sound in [
+            "2026-10-01T00:00:00Z",
+            "2026-10-01T00:00:00+14:00",
+            "2026-10-01 00:00:00-1200",
+            "2026-10-01T00:00:00+05:30[Asia/Kolkata]",
+            "2026-10-01T00:00:00.123456-03[America/Port-au-Prince]",
+            "2026-10-01",
+            "2026-10-01T23:59:59",
+            "",
+        ] {
+            assert!(!has_impossible_offset(sound), "{sound}");
+        }
+        for wrong in [
+            "2026-10-01T00:00:00+24:00",
+            "2026-10-01T00:00:00-24:00",
+            "2026-10-01t00:00:00+14:01",
+            " 2026-10-01 00:00:00-1500",
+            "2026-10-01T00:00:00+15",
+        ] {
+            assert!(has_impossible_offset(wrong), "{wrong}");
+        }
+    }
 
     fn spans() -> impl Strategy<Value = Spans> {
         prop::collection::vec((0_i64..60, 0_i64..60), 0..8).prop_map(Spans::new)

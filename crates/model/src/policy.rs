@@ -9,6 +9,7 @@ use crate::change::edits;
 use crate::change::unknown_kind;
 use crate::error::ConfigError;
 use crate::id::{CalendarName, Team};
+use crate::place::Places;
 use crate::workload::{Criticality, Keep, RESERVED_LABELS};
 
 /// A default value, in a form that a static table can hold.
@@ -303,6 +304,8 @@ pub struct Policy {
     sections: BTreeMap<String, Table>,
     team: BTreeMap<Team, OwnerRules>,
     environment: BTreeMap<String, OwnerRules>,
+    #[serde(skip)]
+    places: Places,
 }
 
 /// Settings of one section, with its defaults.
@@ -367,45 +370,56 @@ impl Policy {
             sections: plain.chain(lever).collect(),
             team: BTreeMap::new(),
             environment: BTreeMap::new(),
+            places: Places::default(),
         }
     }
 
     /// Reads `policy.toml` over the defaults. Unknown keys and wrong types are errors.
     pub fn parse(text: &str, file: &str, levers: &[Section]) -> Result<Self, ConfigError> {
-        let table: Table = toml::from_str(text).map_err(|e| ConfigError::toml(file, &e))?;
+        let table: Table = toml::from_str(text).map_err(|e| ConfigError::toml(file, text, &e))?;
         let mut policy = Self::defaults(levers);
+        policy.places = Places::of(text);
         for (name, value) in table {
-            policy.take(&name, value).map_err(|what| {
-                ConfigError::new(file, what).hint("`lowwater init` writes a policy.toml with every key and its reason")
+            policy.take(&name, value).map_err(|wrong| {
+                let mut error = ConfigError::new(file, wrong.what);
+                error.line = policy.line(&wrong.path);
+                error.hint("`lowwater init` writes a policy.toml with every key and its reason")
             })?;
         }
         policy.check(file)
     }
 
-    fn take(&mut self, name: &str, value: Value) -> Result<(), String> {
+    /// Where a key stands in the file, by its path; none where it has its default.
+    pub fn line(&self, path: &[impl AsRef<str>]) -> Option<usize> {
+        let path: Vec<&str> = path.iter().map(AsRef::as_ref).collect();
+        self.places.line(&path)
+    }
+
+    fn take(&mut self, name: &str, value: Value) -> Result<(), Wrong> {
         match name {
             "team" | "environment" => self.take_owners(name, value),
             "lever" => {
                 let Value::Table(levers) = value else {
-                    return Err("`lever` must be a table".into());
+                    return Err(Wrong::new(&[name], "`lever` must be a table"));
                 };
                 levers
                     .into_iter()
-                    .try_for_each(|(lever, v)| self.take_section(&format!("lever.{lever}"), v))
+                    .try_for_each(|(lever, v)| self.take_section(&[name, &lever], v))
             }
-            _ => self.take_section(name, value),
+            _ => self.take_section(&[name], value),
         }
     }
 
-    fn take_section(&mut self, name: &str, value: Value) -> Result<(), String> {
-        if !self.sections.contains_key(name) {
-            return Err(self.unknown(name, value.is_table()));
+    fn take_section(&mut self, path: &[&str], value: Value) -> Result<(), Wrong> {
+        let name = path.join(".");
+        if !self.sections.contains_key(&name) {
+            return Err(Wrong::new(path, self.unknown(&name, value.is_table())));
         }
         let Value::Table(given) = value else {
-            return Err(format!("`{name}` must be a section [{name}]"));
+            return Err(Wrong::new(path, format!("`{name}` must be a section [{name}]")));
         };
-        let known = self.sections.entry(name.to_owned()).or_default();
-        overlay(known, given, name)
+        let known = self.sections.entry(name).or_default();
+        overlay(known, given, path)
     }
 
     /// What may have been meant by a name that is no section.
@@ -429,24 +443,25 @@ impl Policy {
         format!("unknown section [{name}]{near}; sections are {}", all.join(", "))
     }
 
-    fn take_owners(&mut self, kind: &str, value: Value) -> Result<(), String> {
+    fn take_owners(&mut self, kind: &str, value: Value) -> Result<(), Wrong> {
         let Value::Table(owners) = value else {
-            return Err(format!("`{kind}` must be sections [{kind}.NAME]"));
+            return Err(Wrong::new(&[kind], format!("`{kind}` must be sections [{kind}.NAME]")));
         };
         for (name, rules) in owners {
+            let wrong = |what: String| Wrong::new(&[kind, &name], what);
             let rules: OwnerRules = rules
                 .try_into()
-                .map_err(|e: toml::de::Error| format!("[{kind}.{name}]: {}", e.message()))?;
+                .map_err(|e: toml::de::Error| wrong(format!("[{kind}.{name}]: {}", e.message())))?;
             rules
                 .check(kind, &name)
-                .map_err(|what| format!("[{kind}.\"{name}\"]: {what}"))?;
+                .map_err(|what| wrong(format!("[{kind}.\"{name}\"]: {what}")))?;
             for (lever, given) in &rules.lever {
                 let mut probe = self
                     .sections
                     .get(&format!("lever.{lever}"))
                     .cloned()
-                    .ok_or_else(|| format!("[{kind}.{name}]: unknown lever `{lever}`"))?;
-                overlay(&mut probe, given.clone(), &format!("{kind}.{name}.lever.{lever}"))?;
+                    .ok_or_else(|| wrong(format!("[{kind}.{name}]: unknown lever `{lever}`")))?;
+                overlay(&mut probe, given.clone(), &[kind, &name, "lever", lever])?;
             }
             if kind == "team" {
                 self.team.insert(name.into(), rules);
@@ -461,25 +476,30 @@ impl Policy {
         let zones = self
             .team
             .iter()
-            .filter_map(|(team, rules)| Some((format!("[team.{team}] zone"), rules.zone.clone()?)))
+            .filter_map(|(team, rules)| Some((vec!["team", team.as_str(), "zone"], rules.zone.clone()?)))
             .chain([(
-                "[calendar] zone".to_owned(),
+                vec!["calendar", "zone"],
                 self.section("calendar").text("zone").to_owned(),
             )]);
-        for (key, zone) in zones {
+        for (path, zone) in zones {
             if jiff::tz::TimeZone::get(&zone).is_err() {
-                return Err(
-                    ConfigError::new(file, format!("{key}: `{zone}` is not an IANA time zone"))
-                        .hint("write it like `Europe/Berlin`"),
-                );
+                let section = path[..path.len() - 1].join(".");
+                let mut error = ConfigError::new(file, format!("[{section}] zone: `{zone}` is not an IANA time zone"))
+                    .hint("write it like `Europe/Berlin`");
+                error.line = self.line(&path);
+                return Err(error);
             }
         }
         let plan = self.section("plan");
         let (history, replay) = (plan.int("history_days"), plan.int("replay_days"));
         if history < replay {
             let what = format!("[plan] history_days is {history}, less than replay_days, {replay}");
-            return Err(ConfigError::new(file, what)
-                .hint("what is replayed is the end of the history: set both, history_days at least as high"));
+            let mut error = ConfigError::new(file, what)
+                .hint("what is replayed is the end of the history: set both, history_days at least as high");
+            error.line = self
+                .line(&["plan", "history_days"])
+                .or_else(|| self.line(&["plan", "replay_days"]));
+            return Err(error);
         }
         Ok(self)
     }
@@ -528,6 +548,21 @@ impl Policy {
     }
 }
 
+/// What is wrong in the file, and the path of the key there.
+struct Wrong {
+    path: Vec<String>,
+    what: String,
+}
+
+impl Wrong {
+    fn new(path: &[&str], what: impl Into<String>) -> Self {
+        Self {
+            path: path.iter().map(|key| (*key).to_owned()).collect(),
+            what: what.into(),
+        }
+    }
+}
+
 /// `an integer`, `a string`.
 fn with_article(kind: &str) -> String {
     let article = if kind.starts_with(['a', 'e', 'i', 'o', 'u']) {
@@ -539,28 +574,30 @@ fn with_article(kind: &str) -> String {
 }
 
 /// Puts `given` over `known`; only known keys of the same type.
-fn overlay(known: &mut Table, given: Table, section: &str) -> Result<(), String> {
+fn overlay(known: &mut Table, given: Table, path: &[&str]) -> Result<(), Wrong> {
+    let section = path.join(".");
     for (key, value) in given {
+        let wrong = |what: String| Wrong::new(&[path, &[&key]].concat(), what);
         let Some(slot) = known.get_mut(&key) else {
             let names: Vec<&str> = known.keys().map(String::as_str).collect();
-            return Err(format!(
+            return Err(wrong(format!(
                 "unknown key `{key}` in [{section}]; it has {}",
                 names.join(", ")
-            ));
+            )));
         };
         let value = match (&*slot, value) {
             (Value::Float(_), Value::Integer(v)) => Value::Float(v as f64),
             (_, v) => v,
         };
         if !slot.same_type(&value) {
-            return Err(format!(
+            return Err(wrong(format!(
                 "`{key}` in [{section}] must be {}, not {}",
                 with_article(slot.type_str()),
                 with_article(value.type_str())
-            ));
+            )));
         }
         if let Some(range) = out_of_range(&key, &value) {
-            return Err(format!("`{key}` in [{section}] must be {range}, not {value}"));
+            return Err(wrong(format!("`{key}` in [{section}] must be {range}, not {value}")));
         }
         *slot = value;
     }

@@ -12,6 +12,7 @@ use crate::charge::focus_enum;
 use crate::deadline::Deadline;
 use crate::error::ConfigError;
 use crate::id::{CalendarName, Team, WorkloadName};
+use crate::place::Places;
 
 focus_enum! {
     /// What kind of work a workload is.
@@ -357,6 +358,8 @@ pub struct Workloads {
     /// In the order of the file.
     #[serde(default)]
     pub workload: Vec<Workload>,
+    #[serde(skip)]
+    places: Places,
 }
 
 /// Labels of report rows that belong to nobody; a team or workload can't be called so.
@@ -376,26 +379,38 @@ impl Workloads {
     /// Reads `workloads.toml`. Unknown keys, double names, wrong globs, reserved labels, kinds of change that do not
     /// exist, and values that can't be meant are errors.
     pub fn parse(text: &str, file: &str) -> Result<Self, ConfigError> {
-        let all: Self = toml::from_str(text).map_err(|e| ConfigError::toml(file, &e))?;
+        let mut all: Self = toml::from_str(text).map_err(|e| ConfigError::toml(file, text, &e))?;
+        all.places = Places::of(text);
         let mut seen = BTreeSet::new();
         for (at, workload) in all.workload.iter().enumerate() {
+            let wrong = |what: String, hint: String| {
+                let mut error = ConfigError::new(file, what).hint(hint);
+                error.line = all.places.line(&["workload", &at.to_string()]);
+                error
+            };
             if workload.name.as_str().trim().is_empty() {
-                return Err(
-                    ConfigError::new(file, format!("workload {} of the file: `name` is empty", at + 1))
-                        .hint("give it a name of its own; reports and plans show it"),
-                );
+                return Err(wrong(
+                    format!("workload {} of the file: `name` is empty", at + 1),
+                    "give it a name of its own; reports and plans show it".into(),
+                ));
             }
             if !seen.insert(workload.name.as_str().trim()) {
-                return Err(
-                    ConfigError::new(file, format!("workload `{}` is declared twice", workload.name))
-                        .hint("one workload may have several [[workload.select]]; any of them is enough"),
-                );
+                return Err(wrong(
+                    format!("workload `{}` is declared twice", workload.name),
+                    "one workload may have several [[workload.select]]; any of them is enough".into(),
+                ));
             }
-            workload.check().map_err(|fault| {
-                ConfigError::new(file, format!("workload `{}`: {}", workload.name, fault.what)).hint(fault.hint)
-            })?;
+            workload
+                .check()
+                .map_err(|fault| wrong(format!("workload `{}`: {}", workload.name, fault.what), fault.hint))?;
         }
         Ok(all)
+    }
+
+    /// Where a key of a workload stands in the file; an empty path is the workload itself.
+    pub fn line(&self, workload: &WorkloadName, path: &[&str]) -> Option<usize> {
+        let number = self.workload.iter().position(|w| w.name == *workload)?.to_string();
+        self.places.line(&[&["workload", &number], path].concat())
     }
 
     /// The first workload that selects the resource, with the number of the selector that did (from 0).
@@ -570,8 +585,8 @@ account = "1234"
     fn refuses_what_cannot_be_meant() {
         let select = |line: &str| format!("[[workload]]\nname = \"a\"\n[[workload.select]]\n{line}\n");
         for (text, parts) in [
-            (one("clas = \"training\""), ["clas", "line 3"]),
-            (one("class = \"trainin\""), ["trainin", "line 3"]),
+            (one("clas = \"training\""), ["clas", "toml:3:"]),
+            (one("class = \"trainin\""), ["trainin", "toml:3:"]),
             (select(""), ["select]] 1 is empty", "hint:"]),
             (select("sku = \"[\""), ["`sku` is `[`", "glob"]),
             (select("sku = [\"a\", \" \"]"), ["`sku` is ` `", "is empty"]),
@@ -589,9 +604,9 @@ account = "1234"
                 ["workload 1 of the file", "`name` is empty"],
             ),
             (format!("{}{}", one(""), one("")), ["`a` is declared twice", "hint:"]),
-            (one("deadline = \"soon\""), ["`soon` is no deadline", "line 3"]),
+            (one("deadline = \"soon\""), ["`soon` is no deadline", "toml:3:"]),
             (one("latency_p99 = \"fast\""), ["`fast` is no duration", "300ms"]),
-            (one("latency_p99 = \"-3s\""), ["`-3s` is no duration", "line 3"]),
+            (one("latency_p99 = \"-3s\""), ["`-3s` is no duration", "toml:3:"]),
             (one("checkpoint = { every = \"0s\" }"), ["`0s` is no duration", "hint:"]),
             (one("checkpoint = { gb = 0 }"), ["`checkpoint.gb` is `0`", "hint:"]),
             (one("checkpoint = { gb = nan }"), ["`checkpoint.gb` is `NaN`", "hint:"]),

@@ -22,7 +22,7 @@ use crate::layout::check_data_dir;
 use crate::spot::Interruptions;
 
 /// The files, in the order in which they are hashed.
-const FILES: [&str; 6] = [
+pub const FILES: [&str; 6] = [
     "policy.toml",
     "workloads.toml",
     "hosts.csv",

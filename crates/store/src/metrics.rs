@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::{AmbiguousOffset, TimeZone};
+use lowwater_model::period::has_impossible_offset;
 use lowwater_model::usage::ActivityMetric;
 
 use crate::error::{InputError, StoreError};
@@ -172,6 +173,9 @@ impl Clock {
     /// An instant from text.
     pub(crate) fn read(&mut self, text: &str) -> Result<Timestamp, ClockError> {
         let unreadable = |why: String| ClockError::Unreadable(why);
+        if has_impossible_offset(text) {
+            return Err(unreadable("has an offset of more than 14 hours from UTC".into()));
+        }
         let at = if let Ok(at) = text.parse::<Timestamp>() {
             at
         } else {
@@ -344,6 +348,9 @@ mod tests {
         assert_eq!(read(&mut berlin, "2026-07-14T09:00:44"), "2026-07-14T07:00:44Z");
         assert_eq!(read(&mut berlin, "2026-07-14T09:00:44Z"), "2026-07-14T09:00:44Z");
         assert_eq!(read(&mut berlin, "2026-07-14T09:00:00+05:30"), "2026-07-14T03:30:00Z");
+        for wrong in ["2026-07-14T09:00:00+24:00", "2026-07-14 09:00:00-15:00"] {
+            assert!(read(&mut berlin, wrong).contains("more than 14 hours"), "{wrong}");
+        }
         assert!(!berlin.was_ambiguous);
         assert_eq!(clock(None).read("2026/07/14 09:00:44"), Err(ClockError::NoZone));
         for text in [

@@ -96,7 +96,10 @@ impl<'a> Owners<'a> {
     pub fn of(&self, traits: &Traits) -> Owner {
         let found = self.workloads.of(traits);
         let mut owner = match found {
-            Some((workload, select)) => declared(workload, select),
+            Some((workload, select)) => Owner {
+                because: self.declared_because(workload, select),
+                ..declared(workload)
+            },
             None => undeclared(),
         };
         self.fill_from_tags(&mut owner, &traits.tags);
@@ -136,12 +139,15 @@ impl<'a> Owners<'a> {
     fn fill_zone(&self, owner: &mut Owner, workload: Option<&Workload>, tags: &BTreeMap<String, String>) {
         let team = owner.team.as_ref().and_then(|t| self.policy.team(t));
         let tag = tag_value(tags, ZONE_TAG).filter(|z| jiff::tz::TimeZone::get(z).is_ok());
-        let (zone, from) = workload
-            .and_then(|w| w.zone.clone())
-            .map(|z| (z, "workload in workloads.toml"))
-            .or_else(|| tag.map(|z| (z.to_owned(), "tag `timezone`")))
-            .or_else(|| team.and_then(|t| t.zone.clone()).map(|z| (z, "team in policy.toml")))
-            .unwrap_or_else(|| (self.zone.clone(), "calendar.zone of policy.toml"));
+        let declared = workload.and_then(|w| Some((w.zone.clone()?, self.in_workload(w, &["zone"]))));
+        let of_team = || {
+            let (name, zone) = (owner.team.as_ref()?, team.and_then(|t| t.zone.clone())?);
+            Some((zone, self.in_policy(&["team", name.as_str(), "zone"])))
+        };
+        let (zone, from) = declared
+            .or_else(|| tag.map(|z| (z.to_owned(), format!("tag `{ZONE_TAG}`"))))
+            .or_else(of_team)
+            .unwrap_or_else(|| (self.zone.clone(), self.in_policy(&["calendar", "zone"])));
         owner.because.push(format!("zone: {from}"));
         owner.zone = zone;
         owner.holidays = workload
@@ -154,14 +160,70 @@ impl<'a> Owners<'a> {
         let team = owner.team.clone();
         let environment = owner.environment.clone();
         if let Some((team, rules)) = team.as_ref().and_then(|t| Some((t, self.policy.team(t)?))) {
-            inherit_from(owner, rules, &format!("[team.{team}] in policy.toml"));
+            self.inherit_from(owner, rules, ["team", team.as_str()]);
         }
         if let Some((name, rules)) = environment
             .as_ref()
             .and_then(|e| Some((e, self.policy.environment(e)?)))
         {
-            inherit_from(owner, rules, &format!("[environment.{name}] in policy.toml"));
+            self.inherit_from(owner, rules, ["environment", name]);
         }
+    }
+
+    fn inherit_from(&self, owner: &mut Owner, rules: &OwnerRules, [kind, name]: [&str; 2]) {
+        let from = |key: &str| self.in_policy(&[kind, name, key]);
+        for change in &rules.never {
+            if owner.never.insert(change.clone()) {
+                owner.because.push(format!("never: {change}, by {}", from("never")));
+            }
+        }
+        if let (None, Some(keep)) = (&owner.keep, &rules.keep) {
+            owner.because.push(format!("keep: {}", from("keep")));
+            owner.keep = Some(keep.clone());
+        }
+        if let (None, Some(criticality)) = (owner.criticality, rules.criticality) {
+            owner.because.push(format!("criticality: {}", from("criticality")));
+            owner.criticality = Some(criticality);
+        }
+    }
+
+    /// `[team.vision] in policy.toml:12`, of a key; without the line where it has its default.
+    fn in_policy(&self, path: &[&str]) -> String {
+        let section = path[..path.len() - 1].join(".");
+        let line = self.policy.line(path);
+        line.map_or_else(
+            || format!("default of [{section}] in policy.toml"),
+            |line| format!("[{section}] in policy.toml:{line}"),
+        )
+    }
+
+    /// ``workload `chat` in workloads.toml:12``, of a key.
+    fn in_workload(&self, workload: &Workload, path: &[&str]) -> String {
+        let line = self.workloads.line(&workload.name, path);
+        let line = line.map_or_else(String::new, |line| format!(":{line}"));
+        format!("workload `{}` in workloads.toml{line}", workload.name)
+    }
+
+    /// One line a field that the declaration fills.
+    fn declared_because(&self, workload: &Workload, select: usize) -> Vec<String> {
+        let fields = [
+            ("class", workload.class != Class::Unknown),
+            ("role", workload.role != Role::Primary),
+            ("team", workload.team.is_some()),
+            ("project", workload.project.is_some()),
+            ("environment", workload.environment.is_some()),
+            ("model", workload.model.is_some()),
+            ("criticality", workload.criticality.is_some()),
+            ("never", !workload.never.is_empty()),
+            ("keep", workload.keep.is_some()),
+        ];
+        let place = self.in_workload(workload, &["select", &select.to_string()]);
+        let first = format!("workload: select {} of {place}", select + 1);
+        let rest = fields
+            .iter()
+            .filter(|(_, given)| *given)
+            .map(|(field, _)| format!("{field}: {}", self.in_workload(workload, &[field])));
+        std::iter::once(first).chain(rest).collect()
     }
 }
 
@@ -171,7 +233,7 @@ fn tag_value<'a>(tags: &'a BTreeMap<String, String>, key: &str) -> Option<&'a st
     (!value.is_empty() && !RESERVED_LABELS.contains(&value)).then_some(value)
 }
 
-fn declared(workload: &Workload, select: usize) -> Owner {
+fn declared(workload: &Workload) -> Owner {
     Owner {
         workload: Some(workload.name.clone()),
         class: workload.class,
@@ -188,30 +250,8 @@ fn declared(workload: &Workload, select: usize) -> Owner {
         deadline: workload.deadline,
         latency_p99: workload.latency_p99,
         checkpoint: workload.checkpoint.clone(),
-        because: declared_because(workload, select),
+        because: Vec::new(),
     }
-}
-
-/// One line a field that the declaration fills.
-fn declared_because(workload: &Workload, select: usize) -> Vec<String> {
-    let from = format!("workload `{}` in workloads.toml", workload.name);
-    let fields = [
-        ("class", workload.class != Class::Unknown),
-        ("role", workload.role != Role::Primary),
-        ("team", workload.team.is_some()),
-        ("project", workload.project.is_some()),
-        ("environment", workload.environment.is_some()),
-        ("model", workload.model.is_some()),
-        ("criticality", workload.criticality.is_some()),
-        ("never", !workload.never.is_empty()),
-        ("keep", workload.keep.is_some()),
-    ];
-    let first = format!("workload: select {} of `{}`", select + 1, workload.name);
-    let rest = fields
-        .iter()
-        .filter(|(_, given)| *given)
-        .map(|(field, _)| format!("{field}: {from}"));
-    std::iter::once(first).chain(rest).collect()
 }
 
 fn undeclared() -> Owner {
@@ -232,22 +272,6 @@ fn undeclared() -> Owner {
         latency_p99: None,
         checkpoint: None,
         because: vec!["workload: none of workloads.toml selects it".into()],
-    }
-}
-
-fn inherit_from(owner: &mut Owner, rules: &OwnerRules, from: &str) {
-    for kind in &rules.never {
-        if owner.never.insert(kind.clone()) {
-            owner.because.push(format!("never: {kind}, by {from}"));
-        }
-    }
-    if let (None, Some(keep)) = (&owner.keep, &rules.keep) {
-        owner.because.push(format!("keep: {from}"));
-        owner.keep = Some(keep.clone());
-    }
-    if let (None, Some(criticality)) = (owner.criticality, rules.criticality) {
-        owner.because.push(format!("criticality: {from}"));
-        owner.criticality = Some(criticality);
     }
 }
 
@@ -338,6 +362,37 @@ criticality = "high"
         );
         assert_eq!(owner("x", &[]).zone, "UTC");
         assert_eq!(owner("x", &[]).holidays, Some("US".into()));
+    }
+
+    #[test]
+    fn every_rule_says_in_which_line_it_stands() {
+        let line = |text: &str, at: &str| text.lines().position(|l| l.starts_with(at)).unwrap() + 1;
+        let of = owner("nb-1", &[("env", "prod"), ("timezone", "Asia/Kolkata")]);
+        let (class, select) = (line(WORKLOADS, "class = \"dev"), line(WORKLOADS, "[[workload.select"));
+        let (never, keep) = (line(POLICY, "never"), line(POLICY, "keep"));
+        for want in [
+            format!("workload: select 1 of workload `notebooks` in workloads.toml:{select}"),
+            format!("class: workload `notebooks` in workloads.toml:{class}"),
+            format!("never: use_spot, by [team.vision] in policy.toml:{never}"),
+            format!("keep: [environment.prod] in policy.toml:{keep}"),
+        ] {
+            assert!(of.because.contains(&want), "{want}\n{:?}", of.because);
+        }
+        let zone = |name: &str, tags: &[(&str, &str)]| owner(name, tags).said_by("zone").map(String::from);
+        let workload = line(WORKLOADS, "zone = ");
+        assert_eq!(
+            zone("nb-1", &[]),
+            Some(format!("workload `notebooks` in workloads.toml:{workload}"))
+        );
+        let team = line(POLICY, "zone = \"Asia/Tokyo");
+        assert_eq!(
+            zone("x", &[("team", "search")]),
+            Some(format!("[team.search] in policy.toml:{team}"))
+        );
+        assert_eq!(
+            zone("x", &[]),
+            Some(format!("[calendar] in policy.toml:{}", line(POLICY, "zone = \"UTC")))
+        );
     }
 
     #[test]

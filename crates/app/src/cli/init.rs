@@ -11,7 +11,7 @@ use crate::view::init::{Created, CreatedFile};
 use crate::view::policy::commented_policy;
 use crate::{output, registry, whole_file};
 
-/// Set up a folder for your own data: policy, workloads, hosts, holidays, offers; overwrites nothing
+/// Set up a folder for your own data: policy, workloads, hosts, holidays, offers, spot; overwrites nothing
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  lowwater init --data ./finops")]
 pub struct Args {}
@@ -38,9 +38,19 @@ fn files() -> Vec<(&'static str, String, &'static str)> {
             "prices you were offered, for what the bill does not show",
         ),
         (
+            "spot.csv",
+            "provider,region,zone,sku,interruptions_per_hour,low,high,wait_hours,as_of,source\n".to_owned(),
+            "how often spot capacity is taken back, and for how long",
+        ),
+        (
             "usage.csv",
             "time,host,gpu,activity,activity_metric,memory_used_mib,memory_total_mib,power_w\n".to_owned(),
             "form of GPU activity by hand; fill in a copy and load it",
+        ),
+        (
+            "jobs.csv",
+            "job,workload,start,end,sku,count,region,market,exit_state,checkpoints,last_checkpoint\n".to_owned(),
+            "form of runs of jobs by hand; fill in a copy and load it",
         ),
     ]
 }
@@ -83,6 +93,19 @@ mod tests {
         let parsed = Workloads::parse(&example.join("\n"), "workloads.toml").unwrap();
         assert_eq!(parsed.workload.len(), 3);
         assert!(parsed.workload.iter().all(|w| !w.select.is_empty()));
+    }
+
+    #[test]
+    fn every_file_that_is_read_is_written_and_says_nothing_yet() {
+        let dir = tempfile::tempdir().unwrap();
+        for (name, content, _) in files() {
+            assert!(create(&dir.path().join(name), &content).unwrap());
+        }
+        for file in lowwater_store::config::FILES {
+            assert!(files().iter().any(|(name, _, _)| *name == file), "{file}");
+        }
+        let config = lowwater_store::config::Config::read(dir.path(), &registry::lever_sections()).unwrap();
+        assert_eq!(config.warnings, Vec::<String>::new());
     }
 
     #[test]

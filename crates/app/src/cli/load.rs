@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use jiff::Timestamp;
+use lowwater_model::period::has_impossible_offset;
 use lowwater_store::load::{Existing, LoadRequest};
 use lowwater_store::prometheus::{Login, Secret, ServerOptions, is_server};
 use lowwater_store::store::Store;
@@ -141,12 +142,12 @@ fn name(text: &str) -> Result<String, String> {
 
 fn zone(text: &str) -> Result<String, String> {
     let known = jiff::tz::TimeZone::get(text).map(|_| text.to_owned());
-    known.map_err(|_| "is not an IANA time zone such as Europe/Berlin".to_owned())
+    known.map_err(|_| "is not an IANA time zone\nhint: write it like Europe/Berlin".to_owned())
 }
 
 fn instant(text: &str) -> Result<Timestamp, String> {
-    text.parse()
-        .map_err(|_| "write an instant with offset, such as 2026-10-31T14:05:00Z".to_owned())
+    let at = text.parse().ok().filter(|_| !has_impossible_offset(text));
+    at.ok_or_else(|| "write an instant with offset, such as 2026-10-31T14:05:00Z; no offset is over 14:00".to_owned())
 }
 
 impl Args {

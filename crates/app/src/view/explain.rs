@@ -1,13 +1,16 @@
 //! What is known of one resource, who said so, and what the plan makes of it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use lowwater_engine::class;
+use lowwater_model::clue::Guess;
 use lowwater_model::facts::{Facts, Owner, Resource};
 use lowwater_model::id::{Team, WorkloadName};
 use lowwater_model::known::Known;
 use lowwater_model::money::Money;
 use lowwater_model::plan::Plan;
 use lowwater_model::usage::{BINS, HourUsage};
+use lowwater_model::workload::{Class, Role};
 use serde::Serialize;
 
 use super::resource::{cost, is_observed, line_cost, line_hours, name};
@@ -32,6 +35,8 @@ pub struct Explained {
     pub accelerator: Option<String>,
     /// Its owner and rules.
     pub owner: Owner,
+    /// What it looks like; null where its class is declared.
+    pub guess: Option<Guessed>,
     /// Cost over the replayed period.
     pub cost: Money,
     /// In the basis metric, by kind of line.
@@ -52,6 +57,62 @@ pub struct Explained {
     currency: String,
     #[serde(skip)]
     days: String,
+}
+
+/// A guess, and what would make it a declaration.
+#[derive(Debug, Serialize)]
+pub struct Guessed {
+    /// With what speaks for it and against acting on it.
+    #[serde(flatten)]
+    pub guess: Guess,
+    /// Lines for workloads.toml; null where nothing speaks for a class.
+    pub declare: Option<String>,
+}
+
+impl Guessed {
+    fn of(facts: &Facts, resource: &Resource) -> Option<Self> {
+        if resource.owner.class != Class::Unknown {
+            return None;
+        }
+        let guess = class::guess(facts, resource);
+        let declare = (guess.class != Class::Unknown)
+            .then(|| class::declaration(guess.class, guess.role, &BTreeSet::from([resource.id.clone()])));
+        Some(Self { guess, declare })
+    }
+
+    /// `looks like training, 87.5 % sure`.
+    fn words(&self) -> String {
+        let Guess {
+            class,
+            role,
+            confidence,
+            ..
+        } = &self.guess;
+        match (class, role) {
+            (Class::Unknown, _) => "nothing speaks for a class".to_owned(),
+            (_, Role::Standby) => format!("looks like a standby of {class}, {} sure", amount::share(*confidence)),
+            _ => format!("looks like {class}, {} sure", amount::share(*confidence)),
+        }
+    }
+
+    fn under(&self, screen: Screen) -> Screen {
+        let speaks = self.guess.because.iter().map(|line| format!("for it: {line}"));
+        let against = self.guess.against.iter();
+        let against = against.map(|line| format!("against acting on a guess: {line}"));
+        let said = match self.guess.class {
+            Class::Unknown => "Nobody declared what it is for, and nothing speaks for a class.".to_owned(),
+            _ => format!("Nobody declared what it is for; it {}.", self.words()),
+        };
+        let declare = match &self.declare {
+            Some(lines) => format!("To declare it, write into workloads.toml, with the right class:\n{lines}"),
+            None => "To declare it, give it a class in workloads.toml or by tag.".to_owned(),
+        };
+        screen
+            .title("What it looks like")
+            .text(said)
+            .points(speaks.chain(against).collect())
+            .text(declare)
+    }
 }
 
 /// One kind of cost.
@@ -180,6 +241,7 @@ impl Explained {
             gpus: Some(resource.gpus).filter(|gpus| *gpus > 0.0),
             accelerator: resource.sku_fact().map(|f| f.accelerator.to_string()),
             owner: resource.owner.clone(),
+            guess: Guessed::of(facts, resource),
             cost: cost(resource, period),
             lines: lines.collect(),
             usage: is_observed(resource, period).then(|| observed(facts, resource)),
@@ -209,7 +271,7 @@ impl Explained {
             ),
             sku,
             figure("where", self.place.clone(), ""),
-            figure("class", owner.class.as_str(), by("class")),
+            figure("class", owner.class.as_str(), self.class_words()),
             figure("role", owner.role.as_str(), by("role")),
             figure(
                 "team",
@@ -237,6 +299,12 @@ impl Explained {
             figures.push(figure("criticality", criticality.as_str(), by("criticality")));
         }
         figures
+    }
+
+    /// Who declared the class, or what it looks like.
+    fn class_words(&self) -> String {
+        let declared = self.owner.said_by("class").unwrap_or_default();
+        self.guess.as_ref().map_or_else(|| declared.to_owned(), Guessed::words)
     }
 
     fn gpu_words(&self) -> String {
@@ -385,6 +453,9 @@ impl View for Explained {
         if !owner.because.is_empty() {
             screen = screen.title("Who said so").points(owner.because.clone());
         }
+        if let Some(guess) = &self.guess {
+            screen = guess.under(screen);
+        }
         let step = |m: &PlanMention| {
             format!(
                 "step {} ({}): {}",
@@ -467,6 +538,52 @@ mod tests {
         assert_eq!(json["id"], "i-0aaa");
         assert!(json["usage"]["memory_max"].is_null());
         assert_eq!(json["steps"][0]["step"], "aa11bb22cc33");
+    }
+
+    #[test]
+    fn an_undeclared_resource_says_what_it_looks_like_and_what_to_declare() {
+        let mut facts = sample::facts();
+        let shown = |facts: &Facts| {
+            let view = Explained::new(facts, &facts.resources[0], None, Vec::new());
+            let text = view.screen().render(120, Paint::new(false));
+            (text, serde_json::to_value(&view).unwrap())
+        };
+        let (text, json) = shown(&facts);
+        assert!(
+            json["guess"].is_null() && !text.contains("What it looks like"),
+            "{text}"
+        );
+
+        facts.resources[0].owner.class = Class::Unknown;
+        facts.resources[0].owner.workload = None;
+        facts.resources[0].name = Some("train-llm-7".into());
+        facts.resources[0].clues.tags = [("app".into(), "pytorch-training".into())].into();
+        let guess = class::guess(&facts, &facts.resources[0]);
+        assert_eq!(guess.class, Class::Training, "{guess:?}");
+        let (text, json) = shown(&facts);
+        let sure = amount::share(guess.confidence);
+        for part in [
+            format!("it looks like training, {sure} sure."),
+            format!("- for it: {}", guess.because[0]),
+            "[[workload]]".to_owned(),
+            "class = \"training\"".to_owned(),
+            "resource_id = [\"i-0aaa\"]".to_owned(),
+        ] {
+            assert!(text.contains(&part), "{part}\n{text}");
+        }
+        assert_eq!(json["guess"]["class"], "training");
+        assert_eq!(json["guess"]["confidence"], guess.confidence);
+        let declared = json["guess"]["declare"].as_str().unwrap();
+        let declared = lowwater_model::workload::Workloads::parse(declared, "workloads.toml").unwrap();
+        assert_eq!(declared.workload[0].class, Class::Training);
+
+        facts.resources[0].name = None;
+        facts.resources[0].clues = lowwater_model::clue::Clues::default();
+        facts.resources[0].usage = lowwater_model::usage::Usage::default();
+        facts.resources[0].lines.clear();
+        let (text, json) = shown(&facts);
+        assert!(json["guess"]["declare"].is_null(), "{json}");
+        assert!(text.contains("nothing speaks for a class"), "{text}");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
+use lowwater_model::period::has_impossible_offset;
 
 use super::dictionary::Dictionary;
 
@@ -71,6 +72,9 @@ impl Times {
 fn read(text: &str, zone: &TimeZone) -> Result<Instant, String> {
     let text = text.trim();
     let not_a_time = || "is not a time (as `2026-10-01T00:00:00Z`)".to_owned();
+    if has_impossible_offset(text) {
+        return Err("has an offset of more than 14 hours from UTC, which no zone has".into());
+    }
     let (at, written, zoned, unsure) = if let Ok(at) = text.parse::<Timestamp>() {
         // With `Z` it is no civil time, and UTC is what is written.
         let written = text.parse().unwrap_or_else(|_| TimeZone::UTC.to_datetime(at));
@@ -132,6 +136,8 @@ mod tests {
             "yesterday",
             "0024-09-18 23:00:00",
             "45566.0",
+            "2026-10-01T00:00:00+24:00",
+            "2026-10-01 00:00:00-14:30",
         ] {
             assert!(at(text, "UTC").is_err(), "{text}");
         }

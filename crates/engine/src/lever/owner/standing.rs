@@ -91,23 +91,8 @@ fn obstacle(guess: &Guess, least: f64) -> Option<String> {
 
 /// The lines of workloads.toml that declare these resources.
 pub(in crate::lever) fn declaration(class: Class, role: Role, resources: &BTreeSet<ResourceId>) -> String {
-    let quoted = |text: &str| format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""));
-    let ids: Vec<String> = resources.iter().map(|id| quoted(id.as_str())).collect();
-    let first = resources.first().map_or("", ResourceId::as_str);
-    let others = match resources.len() {
-        0 | 1 => String::new(),
-        count => format!(" and {} more", count - 1),
-    };
-    let role = match role {
-        Role::Primary => String::new(),
-        role => format!("role = \"{role}\"\n"),
-    };
-    format!(
-        ". To declare it, write into workloads.toml:\n[[workload]]\nname = {}\nclass = \"{class}\"\n{role}\
-         [[workload.select]]\nresource_id = [{}]",
-        quoted(&format!("{class} {first}{others}")),
-        ids.join(", ")
-    )
+    let lines = class::declaration(class, role, resources);
+    format!(". To declare it, write into workloads.toml:\n{lines}")
 }
 
 #[cfg(test)]
