@@ -101,10 +101,17 @@ fn idle_machines_by_class() {
 
 #[test]
 fn a_small_model_on_a_whole_gpu() {
-    assert!(ids(&used(facts("realtime-inference"), false, 1, 100)).contains(&"whole_gpu"));
-    // Bin 2 ends at 15 % of the memory, more than an eighth.
-    assert!(!ids(&used(facts("realtime-inference"), false, 2, 100)).contains(&"whole_gpu"));
-    assert!(!ids(&used(facts("realtime-inference"), false, 1, 200)).contains(&"whole_gpu"));
+    let copies = |bin: u8, permille: u16| {
+        let all = found(&used(facts("realtime-inference"), false, bin, permille));
+        let mistake = all.into_iter().find(|m| m.id == "whole_gpu")?;
+        mistake.why.split_whitespace().last()?.parse::<usize>().ok()
+    };
+    // Bin 1 ends at 10 % of the memory, bin 2 at 15 %: more than an eighth.
+    assert_eq!(copies(1, 142), Some(7));
+    assert_eq!(copies(2, 142), Some(4));
+    assert_eq!(copies(1, 150), Some(3));
+    assert_eq!((copies(9, 300), copies(4, 428)), (Some(2), Some(2)));
+    assert_eq!((copies(10, 300), copies(1, 430)), (None, None), "more than half of it");
     let mut unmeasured = used(facts("realtime-inference"), false, 1, 100);
     unmeasured.resources[0].usage.hours[3].as_mut().unwrap().memory_max_bin = None;
     assert!(

@@ -28,7 +28,11 @@ fn find(scene: &Scene<'_>) -> Vec<Mistake> {
             cost: Some(cost),
             place: place(&name, &resources),
             why: "it trains on demand and no deadline is declared".into(),
-            hint: "declare `checkpoint` and, if there is one, `deadline` in workloads.toml: spot_training then says what spot saves and risks".into(),
+            hint: if resources.iter().all(|r| r.owner.checkpoint.is_some()) {
+                "`lowwater plan` says what spot saves and risks, or why not; declare a `deadline` if there is one".into()
+            } else {
+                "declare `checkpoint` and, if there is one, `deadline` in workloads.toml: spot_training then says what spot saves and risks".into()
+            },
         });
     }
     out
