@@ -1,9 +1,11 @@
 //! Writing: one writer, files staged aside, one rename that makes the new version the true one.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, TryLockError};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::ScopedJoinHandle;
 use std::time::Duration;
 
 use super::{Layout, MANIFEST, Manifest, READERS, STAGING, TABLES, WRITER, component};
@@ -13,12 +15,15 @@ use crate::load::Progress;
 const POLL: Duration = Duration::from_millis(100);
 /// Polls before a second writer gives up: thirty seconds.
 const MAX_POLLS: u64 = 300;
+/// Syncs that wait for the disk at the same time: the file system writes them down together.
+const SYNCS_AT_ONCE: usize = 16;
 
 /// The next version in the making. Dropped before [`Transaction::commit`], it leaves the store as it was.
 #[derive(Debug)]
 pub struct Transaction {
     root: PathBuf,
-    staged: Vec<Staged>,
+    /// Where each new file is now, by its name in the manifest.
+    staged: BTreeMap<String, PathBuf>,
     /// What the store will hold; files of staged tables are named in it by [`Staged::name`].
     pub manifest: Manifest,
     _writer: File,
@@ -43,7 +48,7 @@ impl Layout {
         manifest.version += 1;
         Ok(Transaction {
             root: self.root.clone(),
-            staged: Vec::new(),
+            staged: BTreeMap::new(),
             manifest,
             _writer: writer,
         })
@@ -131,7 +136,11 @@ impl Transaction {
 
     /// A new file of a table. `place` are the parts of its path, such as `("month", "2026-10")`.
     pub fn stage(&mut self, table: &str, place: &[(&str, &str)]) -> Result<Staged, StoreError> {
-        let staging = self.scratch()?;
+        let staging = if self.staged.is_empty() {
+            self.scratch()?
+        } else {
+            self.root.join(STAGING)
+        };
         let number = self.staged.len();
         let parts = place.iter().map(|(key, value)| format!("{key}={}", component(value)));
         let directory = std::iter::once(table.to_owned())
@@ -142,7 +151,7 @@ impl Transaction {
             path: staging.join(format!("{number}.parquet")),
             name: format!("{directory}/{}-{number}.parquet", self.manifest.version),
         };
-        self.staged.push(staged.clone());
+        self.staged.insert(staged.name.clone(), staged.path.clone());
         Ok(staged)
     }
 
@@ -153,26 +162,36 @@ impl Transaction {
 
     /// Where a staged file is, by its name in the manifest.
     pub fn staged_path(&self, name: &str) -> PathBuf {
-        let staged = self.staged.iter().find(|s| s.name == name);
-        staged.map_or_else(|| self.path(name), |s| s.path.clone())
+        self.staged.get(name).cloned().unwrap_or_else(|| self.path(name))
     }
 
     /// Makes the manifest and the files it names the state of the store: after a crash, all of it or nothing.
     pub fn commit(mut self) -> Result<Manifest, StoreError> {
         let wanted: BTreeSet<&String> = self.manifest.all_files().collect();
-        let mut directories = BTreeSet::new();
-        for staged in self.staged.iter().filter(|s| wanted.contains(&s.name)) {
-            let target = self.root.join(&staged.name);
-            sync(&staged.path)?;
-            let parent = target.parent().unwrap_or(&self.root);
-            fs::create_dir_all(parent).map_err(StoreError::io(parent))?;
-            fs::rename(&staged.path, &target).map_err(StoreError::io(&target))?;
-            let above = parent.ancestors().take_while(|p| p.starts_with(&self.root));
-            directories.extend(above.map(Path::to_owned));
-        }
-        directories.iter().try_for_each(|directory| sync(directory))?;
+        let staged: Vec<(&String, &PathBuf)> = self.staged.iter().filter(|(name, _)| wanted.contains(name)).collect();
+        // Contents first, then the names that lead to them, then the manifest that counts them. One step after the
+        // other for all files, since each sync in between would make the file system write down a step of its own.
+        sync_all(&staged.iter().map(|(_, path)| path.as_path()).collect::<Vec<_>>())?;
+        let directories = self.put_in_place(&staged)?;
+        sync_all(&directories.iter().map(PathBuf::as_path).collect::<Vec<_>>())?;
         write_manifest(&self.root, &self.manifest)?;
         Ok(std::mem::take(&mut self.manifest))
+    }
+
+    /// Moves files from where they were staged. Returns the directories whose names changed, or may have.
+    fn put_in_place(&self, staged: &[(&String, &PathBuf)]) -> Result<BTreeSet<PathBuf>, StoreError> {
+        let mut directories = BTreeSet::new();
+        for (name, path) in staged {
+            let target = self.root.join(name);
+            let parent = target.parent().unwrap_or(&self.root);
+            if !directories.contains(parent) {
+                fs::create_dir_all(parent).map_err(StoreError::io(parent))?;
+                let above = parent.ancestors().take_while(|p| p.starts_with(&self.root));
+                directories.extend(above.map(Path::to_owned));
+            }
+            fs::rename(path, &target).map_err(StoreError::io(&target))?;
+        }
+        Ok(directories)
     }
 }
 
@@ -203,4 +222,20 @@ fn sync(path: &Path) -> Result<(), StoreError> {
     File::open(path)
         .and_then(|file| file.sync_all())
         .map_err(StoreError::io(path))
+}
+
+/// Forces all of them to disk, or says of one why not.
+fn sync_all(paths: &[&Path]) -> Result<(), StoreError> {
+    let next = AtomicUsize::new(0);
+    let work = || {
+        while let Some(path) = paths.get(next.fetch_add(1, Ordering::Relaxed)) {
+            sync(path)?;
+        }
+        Ok(())
+    };
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..SYNCS_AT_ONCE.min(paths.len())).map(|_| scope.spawn(work)).collect();
+        let mut outcomes = workers.into_iter().map(ScopedJoinHandle::join);
+        outcomes.try_for_each(|outcome| outcome.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    })
 }

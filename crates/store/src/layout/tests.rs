@@ -85,6 +85,41 @@ fn superseded_files_go_when_nobody_reads_them() {
 }
 
 #[test]
+fn many_files_are_committed_at_once_or_not_at_all() {
+    let (dir, layout) = store();
+    let months: Vec<String> = (0..40)
+        .map(|at| format!("{}-{:02}", 2000 + at / 12, 1 + at % 12))
+        .collect();
+    let stage_all = |transaction: &mut Transaction| -> Vec<Staged> {
+        let staged: Vec<Staged> = months
+            .iter()
+            .map(|month| transaction.stage("usage", &[("month", month)]).unwrap())
+            .collect();
+        for (staged, month) in staged.iter().zip(&months) {
+            fs::write(&staged.path, month).unwrap();
+            assert_eq!(transaction.staged_path(&staged.name), staged.path);
+            let unit = unit(month, &staged.name);
+            transaction.manifest.usage.insert(unit.key(), unit);
+        }
+        staged
+    };
+    let mut broken = layout.write(&Quiet).unwrap();
+    let lost = stage_all(&mut broken)[23].path.clone();
+    fs::remove_file(&lost).unwrap();
+    let error = broken.commit().unwrap_err().to_string();
+    assert!(error.contains("23.parquet"), "{error}");
+    assert_eq!(layout.manifest().unwrap().version, 0);
+    assert!(
+        !dir.path().join("store/usage").exists(),
+        "no name is given before every content is safe"
+    );
+    let mut whole = layout.write(&Quiet).unwrap();
+    stage_all(&mut whole);
+    whole.commit().unwrap();
+    assert_eq!(text(&layout.snapshot().unwrap()), months);
+}
+
+#[test]
 fn what_is_not_committed_leaves_no_trace() {
     let (dir, layout) = store();
     commit(&layout, "2026-10", "kept");

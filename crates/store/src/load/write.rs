@@ -22,6 +22,8 @@ use crate::schema::Kind;
 const BATCH_ROWS: usize = 16 * 1024;
 /// Below this many rows threads cost more than they bring.
 const SMALL_ROWS: usize = 8 * 1024;
+/// Below this many rows a column is not compressed: to begin with it costs more than there is to win.
+const COMPRESSED_ROWS: usize = 256;
 
 /// A column of a file with what fills it.
 pub(crate) struct Output<'a> {
@@ -93,10 +95,11 @@ fn integers(kind: Kind, numbers: &[Option<i64>]) -> ArrayRef {
 pub(crate) fn write(path: &Path, columns: &[Output<'_>], rows: usize) -> Result<(), StoreError> {
     let fields = columns.iter().map(|c| Field::new(c.name, c.kind.data_type(), true));
     let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
-    let level = ZstdLevel::try_new(3).map_err(parquet(path))?;
-    let properties = WriterProperties::builder()
-        .set_compression(Compression::ZSTD(level))
-        .build();
+    let compression = match rows {
+        0..COMPRESSED_ROWS => Compression::UNCOMPRESSED,
+        _ => Compression::ZSTD(ZstdLevel::try_new(3).map_err(parquet(path))?),
+    };
+    let properties = WriterProperties::builder().set_compression(compression).build();
     let options = ArrowWriterOptions::new()
         .with_properties(properties)
         .with_skip_arrow_metadata(true);

@@ -464,6 +464,29 @@ fn a_hundred_thousand_columns_are_no_bill() {
 }
 
 #[test]
+fn more_accounts_than_any_bill_has_are_a_misread_column() {
+    let bill = |accounts: usize| {
+        let row = |account: usize| format!("i-{account},{START},1\n");
+        let rows = (0..accounts).map(row).collect::<String>();
+        format!("BillingAccountId,ChargePeriodStart,BilledCost\n{rows}")
+    };
+    let store = Store::new();
+    let said = store.refusal(&store.file("ids.csv", bill(4097)));
+    assert!(
+        said.starts_with("exit 3: ") && said.contains("ids.csv: more than 4096 accounts and months in one load"),
+        "{said}"
+    );
+    assert!(
+        said.contains("hint: load the bill in parts, such as month by month"),
+        "{said}"
+    );
+    assert!(said.contains("resource ids?"), "{said}");
+    let report = store.load(&store.file("many.csv", bill(300))).unwrap();
+    assert_eq!(report.units.len(), 300);
+    assert_eq!(store.sum("daily", "BilledCost"), 300_000_000_000_000);
+}
+
+#[test]
 fn own_columns_are_kept_within_bounds() {
     let store = Store::new();
     let names: Vec<String> = (0..250).map(|i| format!("c {i}")).collect();
