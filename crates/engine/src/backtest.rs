@@ -1,8 +1,10 @@
 //! A plan judged on what came after it: each step expected against would have been.
 //!
 //! The plan saw nothing after its date. The later facts hold the hours that followed; the same replay prices them as
-//! they were and with the steps, in the plan's order. What a step was expected to save is scaled from the plan's period
-//! to the length of the later one. Spot capacity is paid at the price that was seen after the plan, where one was.
+//! they were and with the steps, in the plan's order. What a step was expected to save is scaled from the hours of the
+//! plan's period in which it acts to the length of the later one: a machine that worked until the middle of the plan's
+//! period is stopped in all of the later one. Spot capacity is paid at the price that was seen after the plan, where
+//! one was.
 
 use jiff::tz::TimeZone;
 use lowwater_model::change::Change;
@@ -58,16 +60,13 @@ pub struct Judged {
 
 /// Judges a plan on later facts. Steps on resources that are gone save nothing.
 pub fn backtest(plan: &Plan, later: &Facts) -> Backtest {
-    let scale = if plan.period.hours() > 0.0 {
-        later.period.hours() / plan.period.hours()
-    } else {
-        0.0
-    };
     let mut replay = Replay::of(later);
     let mut steps = Vec::new();
     for step in &plan.steps {
         let next = replay.with(&as_priced_later(&step.change, plan, later));
         let saved = (next.saved().cash - replay.saved().cash).rounded();
+        let hours = step.change.acting_hours(plan.period);
+        let scale = if hours > 0.0 { later.period.hours() / hours } else { 0.0 };
         let expected = step.saving.cash.scaled(scale).rounded();
         steps.push(Judged {
             id: step.id.clone(),
@@ -172,6 +171,27 @@ mod tests {
         assert_eq!(judged.expected.p50.amount(), 336.0);
         assert_eq!((judged.inside_share, judged.active_gpu_hours_removed), (Some(1.0), 0.0));
         assert_eq!(judged.gpu_hours, 336.0);
+    }
+
+    /// It worked in the first ten days of the four weeks: replay saves eighteen days of it, the next fourteen all.
+    #[test]
+    fn a_stop_that_begins_inside_the_period_expects_all_of_the_later_hours() {
+        let worked = ", { to = \"2026-04-11T00:00:00Z\", memory = 15, power = 240 }";
+        let early = facts("2026-04-29T00:00:00Z", 28, 28, worked);
+        let plan = crate::plan(&early, &Policy::defaults(&crate::lever::sections()), 1);
+        let step = &plan.steps[0];
+        assert_eq!(step.saving.cash.p50.amount(), 432.0, "18 days of 24 hours");
+        assert!(
+            step.because.iter().any(
+                |line| line.contains("the last 432 of the 672 hours") && line.ends_with("saves 730.00 USD in cash")
+            )
+        );
+        let judged = backtest(&plan, &facts("2026-05-13T00:00:00Z", 14, 14, ""));
+        assert_eq!(
+            (judged.expected.p50.amount(), judged.would_have_been.amount()),
+            (336.0, 336.0)
+        );
+        assert_eq!(judged.inside_share, Some(1.0));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use lowwater_model::change::Change;
 use lowwater_model::facts::Facts;
-use lowwater_model::id::ResourceId;
+use lowwater_model::id::{Currency, ResourceId};
 use lowwater_model::money::{Estimate, Range};
 use lowwater_model::plan::{Declined, Finding, PLAN_VERSION, Phase, Plan, Saving, Step, Verdict};
 use lowwater_model::policy::Policy;
@@ -111,8 +111,10 @@ impl<'a> Portfolio<'a> {
         let after = before.with(&finding.change);
         let saved = after.saved() - before.saved();
         let least = self.policy.section("plan").float("min_saving_per_month");
-        if saved.per_month(self.facts).cash.amount() < least {
-            self.declined.push(too_small(meta, self.facts, finding, saved, least));
+        let month = saved.in_acting_month(self.facts, &finding.change);
+        if month.cash.amount() < least {
+            self.declined
+                .push(too_small(meta, &self.facts.currency, finding, month, least));
             return;
         }
         let weeks = band::Weeks::of(&before, &after, &finding.change);
@@ -225,13 +227,13 @@ impl<'a> Portfolio<'a> {
     }
 }
 
-fn too_small(meta: &LeverMeta, facts: &Facts, finding: Finding, saved: Saved, least: f64) -> Declined {
-    let Saved { cash, freed } = saved.per_month(facts);
+fn too_small(meta: &LeverMeta, currency: &Currency, finding: Finding, month: Saved, least: f64) -> Declined {
+    let Saved { cash, freed } = month;
     let why = format!(
         "{}: saves {} {} a month in cash, less than the {} of [plan] min_saving_per_month{}",
         finding.change.kind().describe(),
         cash.grouped(2),
-        facts.currency,
+        currency,
         Estimate::new(least).grouped(2),
         if freed.amount() > 0.0 {
             format!(
@@ -254,6 +256,19 @@ fn too_small(meta: &LeverMeta, facts: &Facts, finding: Finding, saved: Saved, le
     }
 }
 
+/// What a step that begins inside the period saves once it acts in every hour: more than the replay of these days shows.
+fn later_start(facts: &Facts, change: &Change, saved: Saved) -> Option<String> {
+    let (hours, all) = (change.acting_hours(facts.period), facts.period.hours());
+    (hours < all).then(|| {
+        format!(
+            "replay has it act in the last {hours:.0} of the {all:.0} hours only; a month in which it acts throughout \
+             saves {} {} in cash",
+            saved.in_acting_month(facts, change).cash.grouped(2),
+            facts.currency
+        )
+    })
+}
+
 fn step(facts: &Facts, chosen: Chosen, without: Estimate) -> Step {
     let Chosen {
         meta,
@@ -270,6 +285,7 @@ fn step(facts: &Facts, chosen: Chosen, without: Estimate) -> Step {
         mut because,
         effort,
     } = finding;
+    because.extend(later_start(facts, &change, saved));
     because.push(band);
     let kind: &dyn lowwater_model::change::Kind = Change::kind(&change);
     Step {

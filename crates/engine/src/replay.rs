@@ -78,6 +78,21 @@ impl Saved {
     }
 }
 
+impl Saved {
+    /// What a change saves over the period, as a month in all of whose hours it acts.
+    pub(crate) fn in_acting_month(self, facts: &Facts, change: &Change) -> Self {
+        let hours = change.acting_hours(facts.period);
+        let month = |amount: Estimate| {
+            let factor = if hours > 0.0 { MONTH_HOURS / hours } else { 0.0 };
+            amount.scaled(factor).rounded()
+        };
+        Self {
+            cash: month(self.cash),
+            freed: month(self.freed),
+        }
+    }
+}
+
 impl Sub for Saved {
     type Output = Self;
     fn sub(self, other: Self) -> Self {

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::charge::focus_enum;
 use crate::facts::Facts;
 use crate::id::ResourceId;
 use crate::money::Estimate;
-use crate::period::Spans;
+use crate::period::{Period, Spans};
 
 /// All that replay, overlap and audit know of changes.
 #[derive(Clone, Debug, PartialEq)]
@@ -98,6 +99,10 @@ pub trait Kind {
     fn risk(&self) -> Risk;
     /// How today's state comes back.
     fn undo(&self) -> String;
+    /// The instant before which replay leaves everything as it was; none = it acts in all replayed hours.
+    fn acts_from(&self) -> Option<Timestamp> {
+        None
+    }
     /// The same change in a worse and in a better world, where its outcome depends on more than the past hours.
     fn outlooks(&self) -> Option<(Change, Change)> {
         None
@@ -151,6 +156,22 @@ changes! {
     set_schedule::SetSchedule,
     use_spot::UseSpot,
     commit::Commit,
+}
+
+impl Change {
+    /// Hours of the period in which replay lets it act. What it saves is saved in these: a step that begins inside the
+    /// period saves more in the next one.
+    pub fn acting_hours(&self, period: Period) -> f64 {
+        let from = self
+            .kind()
+            .acts_from()
+            .map_or(period.start, |from| from.max(period.start));
+        Period {
+            start: from.min(period.end),
+            end: period.end,
+        }
+        .hours()
+    }
 }
 
 /// Kinds that an owner may forbid before anything proposes them: a ban must not wait for what it bans.

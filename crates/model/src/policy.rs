@@ -222,7 +222,7 @@ pub const SECTIONS: &[Section] = &[
             key(
                 "min_saving_per_month",
                 Float(25.0),
-                "Smallest cash saving of a step a month, in the dataset's currency. Below it the work costs more than it brings.",
+                "Smallest cash saving of a step in a month in which it acts throughout, in the dataset's currency. Below it the work costs more than it brings.",
             ),
             key(
                 "engineer_hour",

@@ -68,12 +68,19 @@ fn saving(case: Case<'_>, index: usize, recount: &Recount<'_>, report: &mut Repo
         report,
     );
     let least = case.policy.section("plan").float("min_saving_per_month");
-    report.demand(step.per_month.cash.p50.amount() >= least, "saving", &at, || {
-        format!(
-            "{} a month is less than the {least} of the policy",
-            step.per_month.cash.p50.amount()
-        )
+    let month = claimed * MONTH_HOURS / acting_hours(case, &step.change);
+    report.demand(month >= least - TOLERANCE * MONTH_HOURS, "saving", &at, || {
+        format!("{month} a month is less than the {least} of the policy")
     });
+}
+
+/// Hours of the period in which the change acts: a stop acts from its beginning on.
+fn acting_hours(case: Case<'_>, change: &Change) -> f64 {
+    let hours = case.facts.period.hour_range();
+    match change {
+        Change::Stop(stop) => hours.filter(|hour| hour * 3600 >= stop.since.as_second()).count() as f64,
+        _ => hours.count() as f64,
+    }
 }
 
 /// Stopping never costs; a spot price or a commitment may.

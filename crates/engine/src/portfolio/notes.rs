@@ -12,9 +12,12 @@ use lowwater_model::plan::{Phase, Step};
 use lowwater_model::policy::Policy;
 use lowwater_model::workload::Class;
 
+use crate::replay::Saved;
+
 pub(super) fn of(facts: &Facts, policy: &Policy, steps: &[Step]) -> Vec<String> {
     let notes = [
         waiting(steps, &facts.currency),
+        later_starts(facts, steps),
         idle_money(facts, steps),
         joined(facts, policy),
         days(facts),
@@ -42,6 +45,27 @@ fn waiting(steps: &[Step], currency: &Currency) -> Option<String> {
             steps.len(),
             cash(true).grouped(2),
             cash(false).grouped(2)
+        )
+    })
+}
+
+/// What a month saves in which every step acts throughout, where some begin inside the replayed days.
+fn later_starts(facts: &Facts, steps: &[Step]) -> Option<String> {
+    let is_late = |step: &&Step| step.change.acting_hours(facts.period) < facts.period.hours();
+    let late = steps.iter().filter(is_late).count();
+    let month = |step: &Step| {
+        let saved = Saved {
+            cash: step.saving.cash.p50,
+            freed: step.saving.freed.p50,
+        };
+        saved.in_acting_month(facts, &step.change).cash
+    };
+    (late > 0).then(|| {
+        format!(
+            "{late} of {} steps act in a part of the replayed days only; a month in which all act throughout saves {} {} in cash",
+            steps.len(),
+            steps.iter().map(month).sum::<Estimate>().grouped(2),
+            facts.currency
         )
     })
 }

@@ -51,6 +51,10 @@ impl Kind for Stop {
         Risk::Medium
     }
 
+    fn acts_from(&self) -> Option<Timestamp> {
+        Some(self.since)
+    }
+
     fn undo(&self) -> String {
         "start it again; its disks are as they were, memory and instance-store disks are empty".into()
     }
