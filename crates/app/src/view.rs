@@ -10,6 +10,7 @@ pub mod jobs;
 pub mod load;
 pub mod next;
 pub mod offers;
+mod orders;
 pub mod plan;
 pub mod policy;
 pub mod prices;

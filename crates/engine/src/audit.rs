@@ -14,6 +14,7 @@ mod clock;
 mod commit;
 mod evidence;
 mod limits;
+mod order;
 mod recount;
 mod shape;
 mod spot;
@@ -89,6 +90,10 @@ pub const RULES: &[(&str, &str)] = &[
     ),
     ("bill", "With no change the bill is the loaded bill, exactly."),
     (
+        "alternative",
+        "Every other order holds the same steps in the order of its name, with cash by week as counting gives it; one that commits on other demand than the plan says so, and buys what is worth it there.",
+    ),
+    (
         "declined",
         "A refusal has a lever, a reason and a target, and is not a step too.",
     ),
@@ -104,6 +109,7 @@ pub fn audit(facts: &Facts, policy: &Policy, plan: &Plan) -> Vec<Violation> {
     spot::check(case, &mut report);
     commit::check(case, &mut report);
     bill::check(case, &mut report);
+    order::check(case, &mut report);
     let place = |v: &Violation| RULES.iter().position(|(rule, _)| *rule == v.rule);
     report.0.sort_by_key(|v| (place(v), v.clone()));
     report.0.dedup();

@@ -12,6 +12,7 @@ pub mod replay;
 pub mod solve;
 
 mod identity;
+mod order;
 mod portfolio;
 
 pub use audit::{Violation, audit};

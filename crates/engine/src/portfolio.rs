@@ -17,6 +17,7 @@ use lowwater_model::policy::Policy;
 
 use crate::identity::{plan_id, policy_id, step_id};
 use crate::lever::{LEVERS, Lever, LeverMeta};
+use crate::order;
 use crate::replay::{Replay, Saved, month_factor};
 
 mod band;
@@ -203,6 +204,7 @@ impl<'a> Portfolio<'a> {
             saving,
             per_month: month(self.facts, saving),
             notes: notes::of(self.facts, self.policy, &steps),
+            alternatives: order::orders(self.facts, self.policy, &steps),
             steps,
             declined: self.declined,
         };

@@ -309,6 +309,24 @@ impl<'a> Replay<'a> {
         }
     }
 
+    /// What one more change saves after those before. Lots that cover its resources are seen with all that they cover.
+    pub fn gain(&self, change: &Change) -> Saved {
+        let before = self.part(&self.near(change.kind().resources()));
+        before.with(change).saved() - before.saved()
+    }
+
+    /// These resources and all that share lots with them.
+    fn near(&self, mut resources: BTreeSet<ResourceId>) -> BTreeSet<ResourceId> {
+        let mut far: Vec<&Lot> = self.lots.iter().collect();
+        while let Some(index) = far
+            .iter()
+            .position(|lot| lot.resources.iter().any(|id| resources.contains(id)))
+        {
+            resources.extend(far.swap_remove(index).resources.iter().cloned());
+        }
+        resources
+    }
+
     fn place(&self, id: &ResourceId) -> Option<usize> {
         self.facts.resources.binary_search_by(|r| r.id.cmp(id)).ok()
     }

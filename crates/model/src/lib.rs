@@ -14,6 +14,7 @@ pub mod job;
 pub mod known;
 pub mod money;
 pub mod offer;
+pub mod order;
 pub mod period;
 pub mod place;
 pub mod plan;

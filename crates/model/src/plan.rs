@@ -10,6 +10,7 @@ use crate::charge::focus_enum;
 use crate::facts::{Basis, LedgerLine};
 use crate::id::{Currency, FactsId, PlanId, PolicyId, RegionId, ResourceId, Sku, StepId, WorkloadName};
 use crate::money::{Estimate, Money, Range};
+use crate::order::Order;
 use crate::period::Period;
 
 /// Version of the form of plan.json.
@@ -210,6 +211,9 @@ pub struct Plan {
     pub steps: Vec<Step>,
     /// What was not proposed, and why.
     pub declined: Vec<Declined>,
+    /// The plan's order of its steps and others, with what each brings by when.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub alternatives: Vec<Order>,
     /// What a reader must know of the facts.
     pub notes: Vec<String>,
 }

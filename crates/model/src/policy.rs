@@ -230,6 +230,26 @@ pub const SECTIONS: &[Section] = &[
                 "What an hour of a person costs, in the dataset's currency; prices waiting and interruptions.",
             ),
             key(
+                "work_hours_per_week",
+                Float(20.0),
+                "Hours a week that people have for carrying out the plan; says by when an order of steps brings its cash. Twenty: half a person.",
+            ),
+            key(
+                "work_hours_for_minutes",
+                Float(0.5),
+                "Hours of work that a step of effort `minutes` takes. Half an hour: the click, the question before it and the look after it.",
+            ),
+            key(
+                "work_hours_for_hours",
+                Float(4.0),
+                "Hours of work that a step of effort `hours` takes. An afternoon.",
+            ),
+            key(
+                "work_hours_for_days",
+                Float(24.0),
+                "Hours of work that a step of effort `days` takes. Three days: a small project.",
+            ),
+            key(
                 "instance_store_acknowledged",
                 List(&[]),
                 "Workloads and resource ids whose instance-store disks may be lost on a stop. Empty: nobody has said that their data is saved elsewhere.",
@@ -609,6 +629,9 @@ fn out_of_range(key: &str, value: &Value) -> Option<&'static str> {
     let is_share = ["share", "chance", "confidence"].iter().any(|end| key.ends_with(end));
     match value {
         Value::Float(v) if is_share && !(0.0..=1.0).contains(v) => Some("between 0 and 1"),
+        Value::Float(v) if key.starts_with("work_hours_") && !(0.01..=10_000.0).contains(v) => {
+            Some("between 0.01 and 10000")
+        }
         Value::Float(v) if !(0.0..=1e12).contains(v) => Some("a number from 0"),
         Value::Integer(v) if key.ends_with("days") && !(1..=3660).contains(v) => Some("between 1 and 3660"),
         Value::Integer(v) if key.ends_with("observed_minutes") && !(0..=60).contains(v) => {
@@ -707,6 +730,8 @@ mod tests {
             ("[plan]\nhistory_days = 0", "between 1 and 3660"),
             ("[plan]\nreplay_days = 9223372036854775807", "between 1 and 3660"),
             ("[usage]\nmin_observed_minutes = -3", "between 0"),
+            ("[plan]\nwork_hours_per_week = 0", "between 0.01 and 10000"),
+            ("[plan]\nwork_hours_for_minutes = 0.0", "between 0.01 and 10000"),
             ("[owner]\nteam_tags = [1]", "list of words"),
             ("[owner]\nteam_tags = [\"\"]", "list of words"),
             ("[team.a.lever.idle]\nwindow_days = -3", "between 1 and 3660"),

@@ -7,6 +7,7 @@ use lowwater_model::plan::{Phase, Plan, Step, Target};
 use serde::{Serialize, Serializer};
 
 use super::next::Next;
+use super::orders;
 use super::refusals;
 use crate::amount::{self, cents, estimate_cents, plural, range};
 use crate::output::View;
@@ -270,6 +271,7 @@ impl View for PlanView<'_> {
         {
             screen = screen.title(phase_words(phase)).table(self.steps(phase));
         }
+        screen = screen.then(orders::screen(plan));
         let refused = refusals::merged(plan);
         if !refused.is_empty() {
             let most = if self.extent == Extent::Short {

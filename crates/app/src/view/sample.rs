@@ -9,6 +9,7 @@ use lowwater_model::facts::{Basis, CostLine, CostRun, Facts, Ledger, LedgerLine,
 use lowwater_model::known::Known;
 use lowwater_model::money::{Estimate, Money, Range};
 use lowwater_model::offer::{Market, Offer, PriceBasis, PriceBook, builtin_offers};
+use lowwater_model::order::{Order, OrderName};
 use lowwater_model::period::{Hour, Period};
 use lowwater_model::plan::{Bill, Declined, PLAN_VERSION, Phase, Plan, Saving, Step, Target};
 use lowwater_model::unit::HourlyRate;
@@ -182,6 +183,26 @@ pub fn facts() -> Facts {
     }
 }
 
+/// The order of the plan, and one that commits too early.
+fn orders() -> Vec<Order> {
+    let order = |name, in_year: f64| Order {
+        name,
+        steps: vec!["aa11bb22cc33".into(), "aa99bb22cc33".into()],
+        bought: Vec::new(),
+        weeks: 0.5,
+        cash_by_week: (1..=13).map(|week| Estimate::new(f64::from(week) * 1_080.0)).collect(),
+        cash_in_year: Estimate::new(in_year),
+        forgone_in_year: Estimate::new(436_800.0 - in_year),
+        per_month: Estimate::new(36_400.0),
+        unsafe_because: None,
+    };
+    let early = Order {
+        unsafe_because: Some("it commits on demand that later steps take away: 4 where 2 are left".into()),
+        ..order(OrderName::CommitFirst, 200_000.0)
+    };
+    vec![order(OrderName::Plan, 436_800.0), early]
+}
+
 /// Two steps, one of them blocked, and one refusal.
 pub fn plan() -> Plan {
     let period = Period {
@@ -233,6 +254,7 @@ pub fn plan() -> Plan {
             why: "a standby waits on purpose, says workload standby".into(),
             numbers: [("cash_per_month".to_owned(), Estimate::new(2_645.5))].into(),
         }],
+        alternatives: orders(),
         notes: vec!["1 of 2 steps wait for a condition".into()],
     };
     plan.id = lowwater_engine::plan_id(&plan);

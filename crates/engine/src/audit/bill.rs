@@ -75,7 +75,7 @@ fn saving(case: Case<'_>, index: usize, recount: &Recount<'_>, report: &mut Repo
 }
 
 /// Hours of the period in which the change acts: a stop acts from its beginning on.
-fn acting_hours(case: Case<'_>, change: &Change) -> f64 {
+pub(super) fn acting_hours(case: Case<'_>, change: &Change) -> f64 {
     let hours = case.facts.period.hour_range();
     match change {
         Change::Stop(stop) => hours.filter(|hour| hour * 3600 >= stop.since.as_second()).count() as f64,

@@ -210,13 +210,7 @@ impl Look<'_> {
     /// The last unit must replace more than it costs.
     fn level(&self, demand: &[(f64, f64)], report: &mut Report) {
         let period = &demand[self.period_start().min(demand.len())..];
-        let below = f64::from(self.commit.level) - 1.0;
-        let replaced: f64 = period
-            .iter()
-            .filter(|(running, _)| *running > 0.0)
-            .map(|(running, cost)| (running - below).clamp(0.0, 1.0) * cost / running)
-            .sum();
-        let fee = self.commit.rate * period.len() as f64;
+        let (replaced, fee) = last_unit(self.commit, period);
         self.demand(self.commit.level > 0 && replaced > fee - TOLERANCE, report, || {
             format!("its last unit replaces {replaced} and costs {fee}")
         });
@@ -232,6 +226,17 @@ impl Look<'_> {
             format!("earlier steps change its machines: {is_changed}, it waits for them: {waits}")
         });
     }
+}
+
+/// What the last unit of a commitment replaces in these hours, and what it costs.
+pub(super) fn last_unit(commit: &Commit, period: &[(f64, f64)]) -> (f64, f64) {
+    let below = f64::from(commit.level) - 1.0;
+    let replaced = period
+        .iter()
+        .filter(|(running, _)| *running > 0.0)
+        .map(|(running, cost)| (running - below).clamp(0.0, 1.0) * cost / running)
+        .sum();
+    (replaced, commit.rate * period.len() as f64)
 }
 
 /// The first hour with a compute charge.

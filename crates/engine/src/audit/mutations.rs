@@ -20,6 +20,7 @@ use proptest::prelude::*;
 use crate::{audit, plan, plan_id, sample, step_id};
 
 mod discounts;
+mod orders;
 
 /// A way to break a plan, and the rule that must notice. `None` = it does not apply to this plan.
 type Mutation = (&'static str, &'static str, fn(&mut Plan) -> Option<()>);
@@ -334,7 +335,7 @@ const MUTATIONS: &[Mutation] = &[
 ];
 
 fn mutations() -> impl Iterator<Item = &'static Mutation> {
-    MUTATIONS.iter().chain(discounts::MUTATIONS)
+    MUTATIONS.iter().chain(discounts::MUTATIONS).chain(orders::MUTATIONS)
 }
 
 /// The rules that the broken plan, named anew, violates; none where the mutation does not apply.

@@ -271,7 +271,7 @@ impl<'a> Recount<'a> {
     }
 
     /// What a step saves that none of the `others` does.
-    fn beyond(&self, step: usize, others: &[usize]) -> Counted {
+    pub(super) fn beyond(&self, step: usize, others: &[usize]) -> Counted {
         let mut ids: BTreeSet<&ResourceId> = self.steps[step].resources().collect();
         let lots = others.iter().filter_map(|other| self.steps[*other].lot);
         let shared: Vec<&Commit> = lots
