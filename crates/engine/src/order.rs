@@ -220,7 +220,8 @@ impl<'a> Desk<'a> {
         let mut order = self.summed(OrderName::CommitFirst, &places, &self.flows(&tasks));
         let today = commits(found.iter().map(|finding| &finding.change));
         let planned = commits(self.steps.iter().map(|step| &step.change));
-        if today != planned {
+        let is_as_planned = today.len() == planned.len() && today.iter().all(|commit| planned.contains(commit));
+        if !is_as_planned {
             order.unsafe_because = Some(self.over_bought(&today, &planned));
             order.bought = today;
         }
@@ -238,9 +239,9 @@ impl<'a> Desk<'a> {
         let mut words = Vec::new();
         for commit in today {
             let later = level(planned, commit);
-            if later != commit.level {
+            if later < commit.level {
                 words.push(format!(
-                    "{} x {} in {} where {later} are left to commit for",
+                    "{} x {} in {}, of which the plan commits to {later}",
                     commit.level, commit.scope.sku, commit.scope.region
                 ));
             }
@@ -296,13 +297,11 @@ fn bought_today(facts: &Facts, policy: &Policy) -> Vec<Finding> {
         .collect()
 }
 
-/// The commitments among changes, by scope.
+/// The commitments among changes, in their order.
 fn commits<'c>(changes: impl Iterator<Item = &'c Change>) -> Vec<Commit> {
     let commit = |change: &Change| match change {
         Change::Commit(commit) => Some(commit.clone()),
         _ => None,
     };
-    let mut commits: Vec<Commit> = changes.filter_map(commit).collect();
-    commits.sort_by(|a, b| (&a.scope, &a.resources).cmp(&(&b.scope, &b.resources)));
-    commits
+    changes.filter_map(commit).collect()
 }

@@ -42,12 +42,12 @@ pub(super) fn screen(plan: &Plan) -> Screen {
 fn table(plan: &Plan) -> Table {
     let currency = &plan.currency;
     let mut table = Table::new([
-        Column::text("order of the steps").at_least(24),
+        Column::text("order of the steps").at_least(20),
         Column::number("weeks of work").optional(4),
         Column::number(format!("cash by week {} ({currency})", EARLY_WEEKS[0])).optional(2),
         Column::number(format!("by week {}", EARLY_WEEKS[1])).optional(1),
         Column::number("in a year"),
-        Column::number("less than the best"),
+        Column::number("forgone"),
         Column::number("a month once done").optional(3),
         Column::text("safe"),
     ]);

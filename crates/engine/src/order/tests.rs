@@ -196,7 +196,7 @@ fn a_commitment_bought_first_is_bought_for_what_is_switched_off() {
     assert_eq!((early.bought.len(), early.bought[0].level), (1, 4));
     let why = early.unsafe_because.as_deref().unwrap();
     assert!(
-        why.contains("4 x p4d.24xlarge in us-east-1 where 2 are left to commit for"),
+        why.contains("4 x p4d.24xlarge in us-east-1, of which the plan commits to 2"),
         "{why}"
     );
     assert!(
@@ -211,6 +211,31 @@ fn a_commitment_bought_first_is_bought_for_what_is_switched_off() {
     assert_eq!(early.steps.len(), plan.steps.len());
     let last = plan.steps.iter().position(|step| step.phase == Phase::Commit).unwrap();
     assert_eq!(early.steps[0], plan.steps[last].id, "the commitment leads");
+}
+
+#[test]
+fn of_two_commitments_the_larger_saving_is_bought_first() {
+    // A scope whose name comes first, and which saves less.
+    let small = r#"
+        [[resource]]
+        id = "small"
+        sku = "g6.xlarge"
+        class = "realtime-inference"
+        workload = "chat"
+        line = [{ rate = "0.8" }]
+        use = [{ memory = 15, power = 60 }]
+    "#;
+    let price = "price = [{ sku = \"g6.xlarge\", rate = 0.5, market = \"1y\", as_of = \"2026-11-01\" }, ";
+    let text = FLEET.replace("price = [", price) + small;
+    let (facts, policy) = (
+        sample::facts(&text),
+        sample::policy("[lever.commit_baseline]\nmax_purchase = 900000"),
+    );
+    let plan = plan(&facts, &policy, 1);
+    assert_eq!(audit(&facts, &policy, &plan), []);
+    let early = named(&plan.alternatives, OrderName::CommitFirst);
+    let bought: Vec<&str> = early.bought.iter().map(|lot| lot.scope.sku.as_str()).collect();
+    assert_eq!(bought, ["p4d.24xlarge", "g6.xlarge"]);
 }
 
 #[test]
