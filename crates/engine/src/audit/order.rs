@@ -67,7 +67,7 @@ struct Look<'a> {
     order: &'a Order,
 }
 
-impl<'a> Look<'a> {
+impl Look<'_> {
     fn demand(&self, holds: bool, report: &mut Report, what: impl FnOnce() -> String) {
         report.demand(holds, "alternative", &format!("order {}", self.order.name), what);
     }
@@ -161,8 +161,8 @@ impl<'a> Look<'a> {
         let recount = Recount::new(self.case.facts, changes.iter());
         let weekly = |index: usize, cash: f64| cash * WEEK_HOURS / bill::acting_hours(self.case, &changes[index]);
         let (mut done, mut flows) = (0.0, Vec::new());
-        for index in 0..changes.len() {
-            done += hours[index];
+        for (index, spent) in hours.iter().enumerate() {
+            done += spent;
             flows.push((done / pace, weekly(index, recount.share(index).cash)));
         }
         let until = |week: f64| -> f64 {

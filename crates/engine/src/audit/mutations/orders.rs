@@ -109,17 +109,20 @@ fn named(plan: &mut Plan, name: OrderName) -> &mut Order {
     plan.alternatives.iter_mut().find(|order| order.name == name).unwrap()
 }
 
+/// Words of the violation, and what leads to it.
+type Break = (&'static str, fn(&mut Plan));
+
 #[test]
 fn what_is_bought_too_early_is_audited() {
     let (facts, policy) = (sample::facts(FLEET), sample::policy(""));
     let good = plan(&facts, &policy, 1);
     assert_eq!(audit(&facts, &policy, &good), []);
     assert!(!named(&mut good.clone(), OrderName::CommitFirst).bought.is_empty());
-    let breaks: &[(&str, fn(&mut Plan))] = &[
+    let breaks: &[Break] = &[
         ("says so", |p| named(p, OrderName::CommitFirst).unsafe_because = None),
         ("says so", |p| named(p, OrderName::CommitFirst).bought.clear()),
         ("the last unit", |p| {
-            named(p, OrderName::CommitFirst).bought[0].level += 1
+            named(p, OrderName::CommitFirst).bought[0].level += 1;
         }),
         ("buys what the plan does not", |p| {
             let bought = named(p, OrderName::CommitFirst).bought.clone();
