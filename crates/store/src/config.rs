@@ -16,7 +16,7 @@ use sha2::{Digest, Sha256};
 
 use crate::csv::{Limits, RecordReader, Row};
 use crate::error::{InputError, StoreError};
-use crate::input::{Input, read_settings};
+use crate::input::{Input, MAX_TABLE_BYTES, read_settings, read_table};
 use crate::join::HostRow;
 use crate::layout::check_data_dir;
 use crate::spot::Interruptions;
@@ -32,6 +32,9 @@ pub const FILES: [&str; 6] = [
 ];
 
 const POLICY: &str = "policy.toml";
+
+/// Rows of a table of the owner's. A compressed file may hold more than its size says.
+const MAX_TABLE_ROWS: u64 = 1_000_000;
 
 /// The configuration of a data directory.
 #[derive(Clone, Debug)]
@@ -122,7 +125,7 @@ fn hash(dir: &Path, policy: &Path) -> Result<String, StoreError> {
             dir.join(name)
         };
         if path.exists() {
-            let bytes = std::fs::read(&path).map_err(StoreError::io(&path))?;
+            let bytes = read_table(&path, name)?;
             hash.update(name.as_bytes());
             hash.update((bytes.len() as u64).to_le_bytes());
             hash.update(bytes);
@@ -173,8 +176,10 @@ fn read_rows<T>(
 ) -> Result<Vec<T>, StoreError> {
     let path = dir.join(name);
     // An empty file is what an editor leaves behind; it says as much as none.
-    if std::fs::metadata(&path).map_or(true, |m| m.len() == 0) {
-        return Ok(Vec::new());
+    match std::fs::metadata(&path).map_or(0, |m| m.len()) {
+        0 => return Ok(Vec::new()),
+        bytes if bytes > MAX_TABLE_BYTES => read_table(&path, name).map(drop)?,
+        _ => {}
     }
     let mut input = Input::open(&path)?;
     let mut reader = RecordReader::new(&mut input, Limits::default())?;
@@ -186,7 +191,13 @@ fn read_rows<T>(
             .into());
     }
     let mut rows = Vec::new();
+    let mut read_rows = 0;
     while let Some(row) = reader.read()? {
+        read_rows += 1;
+        if read_rows > MAX_TABLE_ROWS {
+            let error = InputError::new(name, format!("has more than {MAX_TABLE_ROWS} rows"));
+            return Err(error.hint("is it the right file?").into());
+        }
         let outcome = match row {
             Row::Bad(bad) => Err(format!(
                 "{name}:{}:{}: {} (value `{}`)",
@@ -402,6 +413,29 @@ mod tests {
 
     fn read(files: &[(&str, &str)]) -> Result<Config, String> {
         Config::read(dir(files).path(), &[]).map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn no_table_takes_more_memory_than_a_table_may() {
+        for name in ["hosts.csv", "holidays.csv", "offers.csv", "spot.csv"] {
+            let dir = dir(&[(name, "")]);
+            // A hole: it has that size and takes no room.
+            let file = std::fs::File::options()
+                .write(true)
+                .open(dir.path().join(name))
+                .unwrap();
+            file.set_len(MAX_TABLE_BYTES + 1).unwrap();
+            let error = Config::read(dir.path(), &[]).unwrap_err().to_string();
+            assert!(error.starts_with(&format!("{name}: is larger than 64 MiB")), "{error}");
+            assert!(error.contains("hint: is it the right file?"), "{error}");
+        }
+        let rows = format!("host,resource_id\n{}", "a,b\n".repeat(MAX_TABLE_ROWS as usize + 1));
+        let zipped = zstd::encode_all(rows.as_bytes(), 1).unwrap();
+        assert!(zipped.len() < 1 << 20);
+        let dir = dir(&[]);
+        std::fs::write(dir.path().join("hosts.csv"), zipped).unwrap();
+        let error = Config::read(dir.path(), &[]).unwrap_err().to_string();
+        assert!(error.contains("hosts.csv: has more than 1000000 rows"), "{error}");
     }
 
     #[test]

@@ -21,6 +21,9 @@ const HEAD_BYTES: usize = 64 * 1024;
 /// Directories deeper than this are no export.
 const MAX_DEPTH: usize = 32;
 const BUFFER_BYTES: usize = 256 * 1024;
+/// How compressed files begin.
+const GZIP: &[u8] = b"\x1f\x8b";
+const ZSTD: &[u8] = b"\x28\xb5\x2f\xfd";
 
 /// What a folder is searched for.
 pub(crate) const LOOKED_FOR: &str = "looked for bills (FOCUS as .csv, .csv.gz, .csv.zst or .parquet) and for GPU metrics \
@@ -132,19 +135,19 @@ impl Input {
         } else {
             Box::new(Self::open(&self.path)?)
         };
-        let mut hasher = Sha256::new();
-        let mut buffer = vec![0; BUFFER_BYTES];
-        loop {
-            let count = match content.read(&mut buffer) {
-                Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
-                read => read.map_err(|e| self.explain(&e))?,
-            };
-            if count == 0 {
-                break;
-            }
-            hasher.update(&buffer[..count]);
+        hash(&mut content).map_err(|e| self.explain(&e))
+    }
+
+    /// SHA-256 of the bytes of a compressed file as they lie, as older versions recorded it; none where it is not
+    /// compressed.
+    pub(crate) fn sha256_as_stored(path: &Path) -> Result<Option<String>, StoreError> {
+        let name = path.display().to_string();
+        let mut file = BufReader::with_capacity(BUFFER_BYTES, open_regular(path, &name)?);
+        let magic = file.fill_buf().map_err(|e| unreadable(&name, &e))?;
+        if !magic.starts_with(GZIP) && !magic.starts_with(ZSTD) {
+            return Ok(None);
         }
-        Ok(hex(&hasher.finalize()))
+        hash(&mut file).map(Some).map_err(|e| unreadable(&name, &e))
     }
 
     /// What an error of this stream means to the user.
@@ -205,6 +208,21 @@ impl Read for Input {
 }
 
 /// Bytes in hexadecimal.
+fn hash(content: &mut dyn Read) -> io::Result<String> {
+    let mut hasher = Sha256::new();
+    let mut buffer = vec![0; BUFFER_BYTES];
+    loop {
+        let count = match content.read(&mut buffer) {
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
+            read => read?,
+        };
+        if count == 0 {
+            return Ok(hex(&hasher.finalize()));
+        }
+        hasher.update(&buffer[..count]);
+    }
+}
+
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");
@@ -248,6 +266,10 @@ pub fn expand(paths: &[PathBuf]) -> Result<Expanded, StoreError> {
 
 /// Bytes of a settings file; more is another file.
 const MAX_SETTINGS_BYTES: u64 = 1024 * 1024;
+/// Bytes of a table that the owner writes, such as hosts.csv.
+pub(crate) const MAX_TABLE_BYTES: u64 = 64 * 1024 * 1024;
+/// Bytes of a login.
+const MAX_LOGIN_BYTES: u64 = 64 * 1024;
 
 /// The text of a settings file: a file that ends, in UTF-8. None where there is none.
 pub fn read_settings(path: &Path, name: &str) -> Result<Option<String>, StoreError> {
@@ -262,22 +284,53 @@ pub fn read_settings(path: &Path, name: &str) -> Result<Option<String>, StoreErr
             "name a settings file, such as those that `lowwater init` writes",
         );
     }
-    let mut bytes = Vec::new();
-    // Files of /proc have no size, and some never end.
-    let file = File::open(path).map_err(|e| unreadable(name, &e))?;
-    file.take(MAX_SETTINGS_BYTES + 1)
-        .read_to_end(&mut bytes)
-        .map_err(|e| unreadable(name, &e))?;
-    if bytes.len() as u64 > MAX_SETTINGS_BYTES {
-        return wrong(
-            "is larger than 1 MiB, the most that a settings file may have".into(),
-            "is it the right file?",
-        );
-    }
+    let bytes = read_bounded(
+        path,
+        name,
+        (MAX_SETTINGS_BYTES, "1 MiB, the most that a settings file may have"),
+    )?;
     match String::from_utf8(bytes) {
         Ok(text) => Ok(Some(text)),
         Err(_) => wrong("is not UTF-8".into(), "save it as UTF-8"),
     }
+}
+
+/// A login from a file, or from a pipe that another program fills. Never in a message.
+pub fn read_login(path: &Path) -> Result<String, StoreError> {
+    let name = path.display().to_string();
+    let bytes = read_bounded(path, &name, (MAX_LOGIN_BYTES, "64 KiB, the most that a login may have"))?;
+    String::from_utf8(bytes).map_err(|_| {
+        InputError::new(&name, "is not text")
+            .hint("name the file that holds the token alone")
+            .into()
+    })
+}
+
+/// The bytes of a table that the owner writes.
+pub(crate) fn read_table(path: &Path, name: &str) -> Result<Vec<u8>, StoreError> {
+    read_bounded(
+        path,
+        name,
+        (
+            MAX_TABLE_BYTES,
+            "64 MiB, the most that a table beside the store may have",
+        ),
+    )
+}
+
+/// All bytes of a file, or an error where there are more than this. Files of /proc have no size, and some never end.
+fn read_bounded(path: &Path, name: &str, (most, said): (u64, &str)) -> Result<Vec<u8>, StoreError> {
+    let mut bytes = Vec::new();
+    let file = File::open(path).map_err(|e| unreadable(name, &e))?;
+    file.take(most + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|e| unreadable(name, &e))?;
+    if bytes.len() as u64 > most {
+        return Err(InputError::new(name, format!("is larger than {said}"))
+            .hint("is it the right file?")
+            .into());
+    }
+    Ok(bytes)
 }
 
 /// What tells one state of a file from the next without reading it.
@@ -463,10 +516,10 @@ fn open_regular(path: &Path, name: &str) -> Result<File, StoreError> {
 
 fn decompressed(mut raw: BufReader<Counted>, name: &str) -> Result<Box<dyn Read + Send>, StoreError> {
     let magic = raw.fill_buf().map_err(|e| unreadable(name, &e))?;
-    if magic.starts_with(b"\x1f\x8b") {
+    if magic.starts_with(GZIP) {
         return Ok(Box::new(flate2::bufread::MultiGzDecoder::new(raw)));
     }
-    if magic.starts_with(b"\x28\xb5\x2f\xfd") {
+    if magic.starts_with(ZSTD) {
         let decoder = zstd::stream::read::Decoder::with_buffer(raw).map_err(|e| unreadable(name, &e))?;
         return Ok(Box::new(decoder));
     }

@@ -204,6 +204,7 @@ fn load_within(
     }
     let mut listing = Listing::of(request, progress)?;
     let mut transaction = Layout::open(dir)?.write(progress)?;
+    known::recall(&mut listing, &transaction.manifest)?;
     let mut units = known::take(&mut listing, &transaction.manifest, request);
     let mut changed = false;
     if !listing.bills.is_empty() {

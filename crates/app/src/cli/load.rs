@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use jiff::Timestamp;
 use lowwater_model::period::has_impossible_offset;
+use lowwater_store::input::read_login;
 use lowwater_store::load::{Existing, LoadRequest};
 use lowwater_store::prometheus::{Login, Secret, ServerOptions, is_server};
 use lowwater_store::store::Store;
@@ -100,8 +101,7 @@ impl ServerArgs {
     /// The file before the environment, a token before a password.
     fn login(&self, login: &PrometheusLogin) -> Result<Login, AppError> {
         if let Some(file) = &self.token_file {
-            let token = std::fs::read_to_string(file).map_err(AppError::at(file))?;
-            return Ok(Login::Bearer(Secret::new(&token)));
+            return Ok(Login::Bearer(Secret::new(&read_login(file)?)));
         }
         if let Some(token) = &login.token {
             return Ok(Login::Bearer(Secret::new(token)));
@@ -247,6 +247,11 @@ mod tests {
                 .contains(file),
             "a file that is not there"
         );
+        #[cfg(unix)]
+        {
+            let endless = login(&["http://h", "--token-file", "/dev/zero"], &env).unwrap_err();
+            assert!(endless.contains("/dev/zero: is larger than 64 KiB"), "{endless}");
+        }
         assert!(matches!(login(&["http://h"], &env), Ok(Login::Bearer(_))));
         let basic = PrometheusLogin {
             token: None,

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::{Kind, Mistake, Scene, compute};
+use lowwater_model::charge::PricingCategory;
+use lowwater_model::facts::Resource;
 use lowwater_model::known::Known;
 use lowwater_model::money::Money;
 use lowwater_model::offer::{Market, PriceKey};
@@ -11,7 +13,7 @@ use lowwater_model::offer::{Market, PriceKey};
 pub(super) const KIND: Kind = Kind {
     id: "stale_prices",
     title: "stale prices",
-    doc: "What is bought has no price that is younger than [check] max_price_age_days, so a comparison with other offers rests on an old one. Cost: what was bought of it.",
+    doc: "What is bought has no price that is younger than [check] max_price_age_days, so a comparison with other offers rests on an old one. What a commitment covers needs no price. Cost: what was bought of it, without that.",
     find,
 };
 
@@ -23,7 +25,7 @@ fn find(scene: &Scene<'_>) -> Vec<Mistake> {
     for resource in &facts.resources {
         if let Some(sku) = resource.sku.value() {
             let place = (resource.cloud.as_str(), resource.region.as_str(), sku.as_str());
-            *bought.entry(place).or_default() += compute(resource, facts.period, |_| true);
+            *bought.entry(place).or_default() += compute(&without_commitment(resource), facts.period, |_| true);
         }
     }
     let stale = |((cloud, region, sku), cost): ((&str, &str, &str), Money)| {
@@ -42,4 +44,12 @@ fn find(scene: &Scene<'_>) -> Vec<Mistake> {
         })
     };
     bought.into_iter().filter_map(stale).collect()
+}
+
+/// What it would cost elsewhere is no question for hours that are paid for already.
+fn without_commitment(resource: &Resource) -> Resource {
+    let mut rest = resource.clone();
+    rest.lines
+        .retain(|line| line.commitment.is_none() && line.pricing != PricingCategory::Committed);
+    rest
 }

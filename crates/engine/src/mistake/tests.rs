@@ -181,6 +181,23 @@ fn stale_prices_are_of_what_is_bought() {
     let all = found(&facts);
     let mistake = all.iter().find(|m| m.id == "stale_prices").unwrap();
     assert!(mistake.why.contains("153 days old"), "{}", mistake.why);
+    let whole = mistake.cost.unwrap();
+    let mut covered = facts.clone();
+    covered.resources[0].lines[0].commitment = Some("sp-1".into());
+    assert!(
+        !ids(&covered).contains(&"stale_prices"),
+        "what a commitment covers needs no price"
+    );
+    let line = facts.resources[0].lines[0].clone();
+    covered.resources[0].lines.push(line);
+    let all = found(&covered);
+    let partly = all.iter().find(|m| m.id == "stale_prices").unwrap();
+    assert_eq!(partly.cost, Some(whole), "only the rest of it counts");
+    covered.resources[0].lines[1].pricing = PricingCategory::Committed;
+    assert!(
+        !ids(&covered).contains(&"stale_prices"),
+        "the bill need not name the commitment"
+    );
     facts.prices.0.clear();
     assert!(
         !ids(&facts).contains(&"stale_prices"),

@@ -6,7 +6,23 @@ use super::finish::report;
 use super::listing::{Listed, Listing};
 use super::{Existing, LoadRequest, UnitReport};
 use crate::error::StoreError;
+use crate::input::Input;
 use crate::layout::{BillUnit, Manifest};
+
+/// A compressed file that a store of an older version holds is known there by the hash of its bytes as they lie, not of
+/// their content: it goes by that name, so that it counts once here as well.
+pub(crate) fn recall(listing: &mut Listing, manifest: &Manifest) -> Result<(), StoreError> {
+    let recorded: BTreeSet<&String> = manifest.bills.values().flat_map(|unit| &unit.inputs).collect();
+    if recorded.is_empty() {
+        return Ok(());
+    }
+    for file in listing.bills.iter_mut().filter(|file| !recorded.contains(&file.sha256)) {
+        if let Some(as_stored) = Input::sha256_as_stored(&file.path)?.filter(|hash| recorded.contains(hash)) {
+            file.sha256 = as_stored;
+        }
+    }
+    Ok(())
+}
 
 /// Takes bills out of the listing that would change nothing, and reports the units that hold them.
 pub(crate) fn take(listing: &mut Listing, manifest: &Manifest, request: &LoadRequest) -> Vec<UnitReport> {

@@ -103,6 +103,29 @@ fn compressed_or_not_it_is_the_same_bill() {
 }
 
 #[test]
+fn a_store_that_knows_a_file_by_its_compressed_bytes_still_knows_it() {
+    use sha2::{Digest, Sha256};
+    let (store, bytes) = (Store::new(), zipped(&csv(&charges(100, 5))));
+    let path = store.file("bill.csv.gz", &bytes);
+    store.load(&path).unwrap();
+    let manifest = store.data().join("store/manifest.json");
+    let mut older: serde_json::Value = serde_json::from_slice(&std::fs::read(&manifest).unwrap()).unwrap();
+    for unit in older["bills"].as_object_mut().unwrap().values_mut() {
+        unit["inputs"] = serde_json::json!([crate::input::hex(&Sha256::digest(&bytes))]);
+    }
+    std::fs::write(&manifest, older.to_string()).unwrap();
+    for existing in [Existing::Guarded, Existing::Append] {
+        assert!(store.load_as(&how(&path, existing)).unwrap().unchanged);
+    }
+    let other = LoadRequest {
+        source: Some("other".into()),
+        ..request(&path)
+    };
+    let error = store.load_as(&other).unwrap_err().to_string();
+    assert!(error.contains("count twice"), "{error}");
+}
+
+#[test]
 fn appended_days_that_were_there_are_counted_in_a_warning() {
     let store = Store::new();
     let bill = |days: std::ops::Range<u32>, cost: &str, note: &str| {
