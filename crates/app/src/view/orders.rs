@@ -31,24 +31,24 @@ pub(super) fn screen(plan: &Plan) -> Screen {
     });
     Screen::default()
         .title("In another order")
-        .text(
-            "The same steps, begun at once, at the hours a week of [plan] work_hours_per_week, with conditions met in time: \
-             cash from the middles of the ranges.",
-        )
+        .text(format!(
+            "The same steps, begun at once, at the hours a week of [plan] work_hours_per_week, with conditions met in \
+                 time: cash in {}, from the middles of the ranges.",
+            plan.currency
+        ))
         .table(table(plan))
         .points(warnings.collect())
 }
 
 fn table(plan: &Plan) -> Table {
-    let currency = &plan.currency;
     let mut table = Table::new([
-        Column::text("order of the steps").at_least(20),
+        Column::text("order of the steps").at_least(30),
         Column::number("weeks of work").optional(4),
-        Column::number(format!("cash by week {} ({currency})", EARLY_WEEKS[0])).optional(2),
+        Column::number(format!("by week {}", EARLY_WEEKS[0])).optional(2),
         Column::number(format!("by week {}", EARLY_WEEKS[1])).optional(1),
         Column::number("in a year"),
         Column::number("forgone"),
-        Column::number("a month once done").optional(3),
+        Column::number("monthly after").optional(3),
         Column::text("safe"),
     ]);
     for order in &plan.alternatives {
