@@ -25,6 +25,8 @@ mod cases;
 #[cfg(test)]
 mod properties;
 #[cfg(test)]
+mod published;
+#[cfg(test)]
 mod sample;
 #[cfg(test)]
 mod shared;
