@@ -16,6 +16,7 @@ mod limits;
 mod listing;
 mod notes;
 mod rejects;
+mod repeated;
 mod there;
 mod times;
 mod units;

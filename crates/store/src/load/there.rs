@@ -9,6 +9,8 @@ use datafusion::parquet::arrow::ProjectionMask;
 use datafusion::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use lowwater_model::money::Money;
 
+use super::repeated::{Repeated, repeated};
+use super::units::count;
 use super::write::parquet;
 use crate::error::StoreError;
 use crate::layout::{BillUnit, Transaction};
@@ -25,6 +27,11 @@ pub(crate) fn appended(there: BillUnit, made: BillUnit, transaction: &Transactio
         .filter(|(day, _)| before.contains_key(day))
         .map(|(_, money)| *money)
         .collect();
+    // Equal rows are of equal days.
+    let repeated = match both.len() {
+        0 => Repeated::default(),
+        _ => repeated(&there, &made, transaction)?,
+    };
     let all: BTreeSet<&i64> = before.keys().chain(added.keys()).collect();
     let mut unit = sum(there, made);
     unit.days = all.len() as u32;
@@ -36,6 +43,15 @@ pub(crate) fn appended(there: BillUnit, made: BillUnit, transaction: &Transactio
              twice where it is the same charges",
             both.len()
         ));
+        if repeated.rows > 0 {
+            unit.warnings.push(format!(
+                "equal in every column to a charge that was there, and appended all the same: {}, BilledCost {}, which \
+                 counts twice unless the provider charged it twice; if not, load the month again with `--replace`, from \
+                 files that do not overlap",
+                count(repeated.rows),
+                repeated.billed
+            ));
+        }
         unit.warnings.sort();
         unit.warnings.dedup();
     }

@@ -4,6 +4,7 @@ use std::io::Write;
 
 use super::sample::{Charge, charges, csv};
 use super::*;
+use lowwater_model::money::Money;
 
 /// Charges of one account and month, so that there is one unit.
 fn one_unit(rows: usize) -> Vec<Charge> {
@@ -163,6 +164,47 @@ fn appended_days_that_were_there_are_counted_in_a_warning() {
     let unit = manifest.bills.values().next().unwrap();
     assert_eq!((unit.rows, unit.days), (19, 17), "days that both have are counted once");
     assert_eq!(unit.gross["billed"].units(), 25_000_000_000_000);
+}
+
+#[test]
+fn appended_rows_that_were_there_are_counted_with_their_money() {
+    let store = Store::new();
+    let rows = one_unit(60);
+    store.load(&store.file("a.csv", csv(&rows[..40]))).unwrap();
+    let said = |report: &LoadReport| {
+        warnings(report)
+            .into_iter()
+            .find(|w| w.contains("equal in every column"))
+    };
+    // The columns in another order, one that says nothing more, and one of the rows twice: it was there once.
+    let again = csv(rows[30..].iter().chain([&rows[35]]));
+    let again = again.lines().enumerate().map(|(at, line)| match at {
+        0 => format!("Extra,{line}\n"),
+        _ => format!(",{line}\n"),
+    });
+    let report = store
+        .load_as(&how(&store.file("b.csv", again.collect::<String>()), Existing::Append))
+        .unwrap();
+    let money = Money::from_units(rows[30..40].iter().map(|c| c.billed).sum());
+    let told = said(&report).unwrap();
+    assert!(
+        told.starts_with("10 rows of what was appended equal a charge"),
+        "{told}"
+    );
+    assert!(
+        told.contains(&format!("BilledCost {money}, which counts twice")),
+        "{told}"
+    );
+    let mut other = rows[..5].to_vec();
+    for row in &mut other {
+        row.text = row.text.replace("us-east-1", "eu-west-1");
+    }
+    let fresh = Store::new();
+    fresh.load(&fresh.file("a.csv", csv(&rows[..40]))).unwrap();
+    let report = fresh
+        .load_as(&how(&fresh.file("c.csv", csv(&other)), Existing::Append))
+        .unwrap();
+    assert_eq!(said(&report), None, "one column differs");
 }
 
 #[test]
