@@ -2,6 +2,7 @@
 
 pub mod backtest;
 pub mod check;
+mod contract;
 pub mod demo;
 pub mod doctor;
 pub mod explain;

@@ -7,6 +7,7 @@ use std::process::Command;
 
 use lowwater_engine::lever;
 use lowwater_model::change::Change;
+use lowwater_model::contract::Contract;
 use lowwater_model::policy::Policy;
 use lowwater_model::workload::Workloads;
 
@@ -94,6 +95,9 @@ fn every_settings_file_is_read() {
         if block.text.contains("[[workload]]") {
             let workloads = Workloads::parse(&block.text, &page).unwrap();
             assert!(!workloads.workload.is_empty());
+        } else if block.text.contains("[[discount]]") {
+            let contract = Contract::parse(&block.text, &page).unwrap();
+            assert!(!contract.discounts.is_empty() && !contract.minimums.is_empty());
         } else {
             let policy = Policy::parse(&block.text, &page, &lever::sections()).unwrap();
             assert_ne!(policy, Policy::defaults(&lever::sections()), "{page}: changes nothing");

@@ -12,6 +12,7 @@ mod bill;
 mod class;
 mod clock;
 mod commit;
+mod contract;
 mod evidence;
 mod limits;
 mod order;
@@ -86,7 +87,11 @@ pub const RULES: &[(&str, &str)] = &[
     ("overlap", "No hour is saved by two steps."),
     (
         "total",
-        "Shares sum to the total, and the planned bill is the bill less the cash.",
+        "Shares, less what minimums take, sum to the total, and the planned bill is the bill less the cash.",
+    ),
+    (
+        "contract",
+        "What each contract's minimum takes of the saving, and the share of the plan that rests on list prices, are what counting gives.",
     ),
     ("bill", "With no change the bill is the loaded bill, exactly."),
     (
@@ -109,6 +114,7 @@ pub fn audit(facts: &Facts, policy: &Policy, plan: &Plan) -> Vec<Violation> {
     spot::check(case, &mut report);
     commit::check(case, &mut report);
     bill::check(case, &mut report);
+    contract::check(case, &mut report);
     order::check(case, &mut report);
     let place = |v: &Violation| RULES.iter().position(|(rule, _)| *rule == v.rule);
     report.0.sort_by_key(|v| (place(v), v.clone()));

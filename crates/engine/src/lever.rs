@@ -14,6 +14,8 @@ mod evidence;
 mod owner;
 mod running;
 
+pub(crate) use evidence::compute_cost;
+
 /// What the documentation and the policy say of a lever.
 #[derive(Clone, Copy, Debug)]
 pub struct LeverMeta {

@@ -21,6 +21,8 @@ use crate::order;
 use crate::replay::{Replay, Saved, month_factor};
 
 mod band;
+mod list_price;
+mod minimum;
 mod notes;
 #[cfg(test)]
 mod tests;
@@ -55,6 +57,8 @@ struct Chosen {
     saved: Saved,
     saving: Saving,
     band: String,
+    /// The part of its cash that is saved with each provider, 0 to 1.
+    by_cloud: BTreeMap<String, f64>,
 }
 
 /// A plan in the making.
@@ -133,6 +137,7 @@ impl<'a> Portfolio<'a> {
             saving.cash = band::widened(saving.cash, of(&worse), of(&better));
             band.push_str("; a worse and a better market move its ends further");
         }
+        let by_cloud = minimum::parts(&before, &after, &resources);
         self.replay = self.replay.with(&finding.change);
         self.chosen.push(Chosen {
             meta,
@@ -141,6 +146,7 @@ impl<'a> Portfolio<'a> {
             saved,
             saving,
             band,
+            by_cloud,
         });
     }
 
@@ -179,7 +185,13 @@ impl<'a> Portfolio<'a> {
 
     fn into_plan(mut self, seed: u64) -> Plan {
         let without = self.without();
-        let saving = self.total();
+        let minimums = minimum::outcomes(self.facts, &self.chosen);
+        let taken = minimums
+            .iter()
+            .fold(Range::default(), |sum, minimum| sum + minimum.taken);
+        let saving = minimum::capped(self.total(), taken);
+        let bill = Replay::of(self.facts).bill();
+        let at_list_price = list_price::share(self.facts, self.policy, &self.chosen);
         let chosen = std::mem::take(&mut self.chosen);
         let steps: Vec<Step> = chosen
             .into_iter()
@@ -199,11 +211,13 @@ impl<'a> Portfolio<'a> {
             currency: self.facts.currency.clone(),
             basis: self.facts.basis.clone(),
             seed,
-            bill: Replay::of(self.facts).bill(),
-            planned: self.replay.bill(),
+            planned: minimum::with_shortfall(&bill, self.replay.bill(), (taken.p50, saving.cash.p50)),
+            bill,
             saving,
             per_month: month(self.facts, saving),
-            notes: notes::of(self.facts, self.policy, &steps),
+            notes: notes::of(self.facts, self.policy, &steps, &minimums),
+            minimums,
+            at_list_price,
             alternatives: order::orders(self.facts, self.policy, &steps),
             steps,
             declined: self.declined,
@@ -286,6 +300,7 @@ fn step(facts: &Facts, chosen: Chosen, without: Estimate) -> Step {
         needs,
         mut because,
         effort,
+        price: _,
     } = finding;
     because.extend(later_start(facts, &change, saved));
     because.push(band);

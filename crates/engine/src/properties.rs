@@ -3,7 +3,7 @@
 use lowwater_model::change::Change;
 use lowwater_model::facts::Facts;
 use lowwater_model::id::ResourceId;
-use lowwater_model::money::Money;
+use lowwater_model::money::{Estimate, Money, Range};
 use lowwater_model::period::{Hour, Period, Spans};
 use lowwater_model::plan::{Phase, Plan};
 use lowwater_model::policy::Policy;
@@ -31,6 +31,39 @@ proptest! {
         prop_assert!(plan.planned.total.amount() <= plan.bill.total.amount());
         let may_lose = plan.steps.iter().any(|step| step.phase >= Phase::Spot);
         prop_assert!(may_lose || plan.saving.cash.p10.amount() >= 0.0);
+    }
+
+    /// A minimum takes savings and never adds any, is met with what is paid, and takes nothing where it is met anyway.
+    #[test]
+    fn a_minimum_only_takes(facts in sample::random::facts(), policy in policy()) {
+        let free = plan(&Facts { minimums: Vec::new(), ..facts.clone() }, &policy, 1);
+        let plan = plan(&facts, &policy, 1);
+        let steps = |plan: &Plan| plan.steps.iter().map(|step| step.id.clone()).collect::<Vec<_>>();
+        prop_assert_eq!(steps(&plan), steps(&free), "steps are those of a world without contracts");
+        for (capped, cash) in [
+            (plan.saving.cash.p10, free.saving.cash.p10),
+            (plan.saving.cash.p50, free.saving.cash.p50),
+            (plan.saving.cash.p90, free.saving.cash.p90),
+        ] {
+            prop_assert!(capped.amount() <= cash.amount() + 1e-6, "{capped:?} of {cash:?}");
+            prop_assert!(capped.amount() >= cash.amount().min(0.0) - 1e-6, "a minimum takes no more than there is");
+        }
+        for (minimum, known) in plan.minimums.iter().zip(&facts.minimums) {
+            let (Some(unchanged), Some(planned)) = (minimum.unchanged, minimum.planned) else {
+                prop_assert_eq!(minimum.taken, Range::default());
+                continue;
+            };
+            // What is paid until the contract ends, by what the plan claims: never below the minimum, unless the plan
+            // saves nothing there.
+            let left = known.period.end.as_second() - known.period.start.max(facts.as_of).as_second();
+            let periods = left as f64 / facts.period.seconds() as f64;
+            let with_taken = planned.amount() + minimum.taken.p50.amount() * periods;
+            let least = minimum.amount.estimate().amount().min(unchanged.amount());
+            prop_assert!(planned > unchanged || with_taken >= least - 1e-3, "{with_taken} of {least}");
+            if planned.amount() >= minimum.amount.estimate().amount() {
+                prop_assert_eq!((minimum.taken.p50, minimum.shortfall), (Estimate::ZERO, Some(Estimate::ZERO)));
+            }
+        }
     }
 
     /// Whatever the policy asks: serving, standbys, production and what answers requests is never touched on a guess.
@@ -195,7 +228,7 @@ fn left_by_hand(facts: &Facts, replay: &Replay<'_>) -> f64 {
     }
     let amount = |units: i128| Money::from_units(units).estimate().amount();
     let charged: f64 = replay.charges().iter().map(|charge| charge.amount.amount()).sum();
-    lowwater_model::money::Estimate::new(amount(units) + amount(unit_seconds) / 3600.0 + charged)
+    Estimate::new(amount(units) + amount(unit_seconds) / 3600.0 + charged)
         .rounded()
         .amount()
 }

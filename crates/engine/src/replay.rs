@@ -370,6 +370,7 @@ impl<'a> Replay<'a> {
             freed: per_hour(self.sums.freed).rounded(),
             reconciliation: ledger.reconciliation.clone(),
             unexplained: ledger.unexplained,
+            shortfall: Estimate::ZERO,
             total: (exact.estimate() + modelled).rounded(),
         }
     }

@@ -7,6 +7,7 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use lowwater_model::charge::{CostMetric, PricingCategory, Spread};
 use lowwater_model::clue::Clues;
+use lowwater_model::contract::MinimumFacts;
 use lowwater_model::deadline::Deadline;
 use lowwater_model::facts::{Basis, CostLine, CostRun, Facts, Ledger, LedgerLine, LineKind, Owner, Quality, Resource};
 use lowwater_model::id::{CalendarName, CommitmentId};
@@ -56,6 +57,8 @@ pub(crate) struct Sample {
     #[serde(default)]
     spot: Vec<Spot>,
     #[serde(default)]
+    minimum: Vec<Minimum>,
+    #[serde(default)]
     job: Vec<JobRun>,
     #[serde(default)]
     resource: Vec<Machine>,
@@ -68,7 +71,39 @@ struct Price {
     rate: f64,
     #[serde(default = "on_demand")]
     market: Market,
+    #[serde(default = "observed")]
+    basis: PriceBasis,
     as_of: Date,
+}
+
+/// A contract's minimum with a provider, with what was spent (none = unknown) and what goes on in the replayed period.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Minimum {
+    #[serde(default = "aws")]
+    provider: String,
+    from: Timestamp,
+    to: Timestamp,
+    amount: Money,
+    #[serde(default)]
+    spent: Option<Money>,
+    pace: Money,
+}
+
+impl Minimum {
+    fn build(self) -> MinimumFacts {
+        MinimumFacts {
+            cloud: self.provider,
+            period: Period {
+                start: self.from,
+                end: self.to,
+            },
+            amount: self.amount,
+            spent: self.spent.map_or(Known::unknown("the bill begins later"), Known::Value),
+            pace: self.pace,
+            source: "contract.toml:1".into(),
+        }
+    }
 }
 
 /// A spot market: low, middle and high ends of its price and of interruptions an hour.
@@ -210,6 +245,9 @@ struct Use {
 const fn on_demand() -> Market {
     Market::OnDemand
 }
+const fn observed() -> PriceBasis {
+    PriceBasis::Observed
+}
 const fn one() -> u32 {
     1
 }
@@ -230,6 +268,9 @@ const fn standard() -> PricingCategory {
 }
 const fn hourly() -> Spread {
     Spread::Hourly
+}
+fn aws() -> String {
+    "aws".into()
 }
 fn utc() -> String {
     "UTC".into()
@@ -406,6 +447,7 @@ impl Sample {
             commitments: Vec::new(),
             transfer: Vec::new(),
             spot: self.spot.into_iter().map(Spot::build).collect(),
+            minimums: self.minimum.into_iter().map(Minimum::build).collect(),
             jobs: self.job,
             prices: PriceBook(self.price.into_iter().map(Price::build).collect()),
             calendars: self.holidays,
@@ -420,11 +462,12 @@ impl Price {
             region: "us-east-1".into(),
             zone: String::new(),
             sku: self.sku.into(),
+            list: None,
             holds: None,
             market: self.market,
             rate: HourlyRate(self.rate),
             currency: "USD".into(),
-            basis: PriceBasis::Observed,
+            basis: self.basis,
             as_of: self.as_of,
             source: "bill".into(),
         }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::charge::{CostMetric, PricingCategory, Spread};
 use crate::clue::Clues;
+use crate::contract::MinimumFacts;
 use crate::deadline::Deadline;
 use crate::id::{
     AccountId, CalendarName, CommitmentId, Currency, FactsId, RegionId, ResourceId, Sku, Team, WorkloadName,
@@ -54,6 +55,9 @@ pub struct Facts {
     /// Known spot markets.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub spot: Vec<SpotMarket>,
+    /// Minimums of contracts that are not over, at most one a cloud, by its id.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub minimums: Vec<MinimumFacts>,
     /// Holidays.
     pub calendars: Calendars,
     /// How far to trust all this.

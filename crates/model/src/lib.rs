@@ -6,6 +6,7 @@ pub mod change;
 pub mod charge;
 pub mod cloud;
 pub mod clue;
+pub mod contract;
 pub mod deadline;
 pub mod error;
 pub mod facts;

@@ -33,7 +33,9 @@ focus_enum! {
         Observed = "observed",
         /// A net price that the owner wrote down in offers.csv.
         Net = "net",
-        /// A list price in offers.csv.
+        /// A list price less the discount of contract.toml.
+        Contracted = "contracted",
+        /// A list price in offers.csv or a loaded price list.
         List = "list",
         /// A list price in the built-in table.
         BuiltIn = "built-in",
@@ -47,6 +49,15 @@ pub struct Holds {
     pub accelerator: Accelerator,
     /// How many; a fraction where one is shared.
     pub count: f64,
+}
+
+/// What a contracted price is computed from.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ListPrice {
+    /// Before the discount.
+    pub rate: HourlyRate,
+    /// Who says so.
+    pub basis: PriceBasis,
 }
 
 /// A price with its terms and its evidence.
@@ -76,6 +87,9 @@ pub struct Offer {
     pub as_of: Date,
     /// File, table or bill.
     pub source: String,
+    /// The list price, where a discount was taken off.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub list: Option<ListPrice>,
 }
 
 /// Where to look up a price.
@@ -97,18 +111,15 @@ pub struct PriceKey<'a> {
 pub struct PriceBook(pub Vec<Offer>);
 
 impl PriceBook {
-    /// The best evidence (observed, net, list, built-in), and of that the newest not after `day`, in the cheapest zone;
-    /// unknown where there is none.
+    /// The best evidence (observed, net, contracted, list, built-in), and of that the newest not after `day`, in the
+    /// cheapest zone; unknown where there is none.
     pub fn find(&self, key: &PriceKey<'_>, day: Date) -> Known<Offer> {
         self.0
             .iter()
             .filter(|o| o.cloud == key.cloud && o.market == key.market && o.as_of <= day)
             .filter(|o| o.sku.as_str().eq_ignore_ascii_case(key.sku))
             .filter(|o| o.region.as_str().is_empty() || o.region.as_str() == key.region)
-            .min_by(|a, b| {
-                let order = (a.basis, std::cmp::Reverse(a.as_of)).cmp(&(b.basis, std::cmp::Reverse(b.as_of)));
-                order.then(a.rate.0.total_cmp(&b.rate.0))
-            })
+            .min_by(|a, b| a.rank().cmp(&b.rank()).then(a.rate.0.total_cmp(&b.rate.0)))
             .cloned()
             .map_or_else(
                 || {
@@ -122,7 +133,23 @@ impl PriceBook {
     }
 }
 
+impl PriceBasis {
+    /// Is it a published price, that few pay?
+    pub const fn is_list(self) -> bool {
+        matches!(self, Self::List | Self::BuiltIn)
+    }
+}
+
 impl Offer {
+    /// Better evidence first, then the newer; of contracted prices those on the better list price.
+    pub fn rank(&self) -> impl Ord + use<> {
+        (
+            self.basis,
+            self.list.map(|list| list.basis),
+            std::cmp::Reverse(self.as_of),
+        )
+    }
+
     /// Accelerators of an instance: the table's facts, else what the source says; none where nobody does.
     pub fn holds(&self) -> Option<Holds> {
         let known = crate::sku::find_sku(self.sku.as_str()).map(|fact| Holds {
@@ -165,6 +192,7 @@ pub fn builtin_offers() -> Vec<Offer> {
                 basis: PriceBasis::BuiltIn,
                 as_of: as_of.parse().ok()?,
                 source: source.into(),
+                list: None,
             })
         })
         .collect()

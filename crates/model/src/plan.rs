@@ -9,7 +9,9 @@ use crate::change::{Change, Condition, Effort, Risk};
 use crate::charge::focus_enum;
 use crate::facts::{Basis, LedgerLine};
 use crate::id::{Currency, FactsId, PlanId, PolicyId, RegionId, ResourceId, Sku, StepId, WorkloadName};
+use crate::known::Known;
 use crate::money::{Estimate, Money, Range};
+use crate::offer::PriceBasis;
 use crate::order::Order;
 use crate::period::Period;
 
@@ -58,8 +60,59 @@ pub struct Bill {
     pub reconciliation: Vec<LedgerLine>,
     /// What no name explains. With no change, `exact` + reconciliation + `unexplained` = the loaded BilledCost.
     pub unexplained: Money,
-    /// `exact` + `modelled`: what is paid, in the basis metric.
+    /// What contracts' minimums take although no hour costs it: savings that are paid all the same.
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    pub shortfall: Estimate,
+    /// `exact` + `modelled` + `shortfall`: what is paid, in the basis metric.
     pub total: Estimate,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde asks for")]
+fn is_nothing(amount: &Estimate) -> bool {
+    *amount == Estimate::ZERO
+}
+
+/// A contract's minimum under the plan. The rest of the contract is taken to go on as the replayed period.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MinimumOutcome {
+    /// Cloud id.
+    pub provider: String,
+    /// When spend counts.
+    pub period: Period,
+    /// What was promised.
+    pub amount: Money,
+    /// What counted until the plan's instant.
+    pub spent: Known<Money>,
+    /// What will have counted at the end without the plan; none where `spent` is unknown.
+    pub unchanged: Option<Estimate>,
+    /// The same with the plan.
+    pub planned: Option<Estimate>,
+    /// What is missing from the minimum then: it has to be paid all the same.
+    pub shortfall: Option<Estimate>,
+    /// Cash that the steps save over the plan's period and that goes into the shortfall.
+    pub taken: Range,
+    /// `contract.toml:12`.
+    pub source: String,
+}
+
+/// How much of a plan rests on published prices, that few pay.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ListShare {
+    /// Compute cost in the period of machines that a step prices anew at list price.
+    pub cost: Money,
+    /// Of all machines that steps touch.
+    pub of: Money,
+    /// `cost` of `of`, 0 to 1.
+    pub share: Estimate,
+    /// What the policy takes without a word.
+    pub limit: f64,
+}
+
+impl ListShare {
+    /// Must a reader know before anything else?
+    pub fn is_much(&self) -> bool {
+        self.share.amount() > self.limit
+    }
 }
 
 /// A saving over a period: cash, and commitment set free, which saves nothing until it ends.
@@ -109,6 +162,8 @@ pub struct Finding {
     pub because: Vec<String>,
     /// What it takes.
     pub effort: Effort,
+    /// Who says the price that it rests on; none = the bill alone, or a market.
+    pub price: Option<PriceBasis>,
 }
 
 /// What a lever says of one target.
@@ -203,10 +258,16 @@ pub struct Plan {
     pub bill: Bill,
     /// As it would have been.
     pub planned: Bill,
-    /// All steps together, over the period: one replay.
+    /// All steps together, over the period: one replay, less what contracts' minimums take of it.
     pub saving: Saving,
     /// The same, scaled to a month of 730 hours.
     pub per_month: Saving,
+    /// Contracts' minimums with providers; empty where there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub minimums: Vec<MinimumOutcome>,
+    /// What of it rests on list prices; none where nothing does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_list_price: Option<ListShare>,
     /// In order.
     pub steps: Vec<Step>,
     /// What was not proposed, and why.

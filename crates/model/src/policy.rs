@@ -225,6 +225,11 @@ pub const SECTIONS: &[Section] = &[
                 "Smallest cash saving of a step in a month in which it acts throughout, in the dataset's currency. Below it the work costs more than it brings.",
             ),
             key(
+                "max_list_share",
+                Float(0.1),
+                "Share of a plan's money that may rest on list prices, that few pay, before the plan's first line says so. A tenth: beyond it a usual discount of a third moves the saving by more than 3 %.",
+            ),
+            key(
                 "engineer_hour",
                 Float(120.0),
                 "What an hour of a person costs, in the dataset's currency; prices waiting and interruptions.",

@@ -91,7 +91,7 @@ impl From<TomlText> for String {
 }
 
 /// A day, as a text or as a bare TOML date.
-fn day<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Date>, D::Error> {
+pub(crate) fn day<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Date>, D::Error> {
     let text = String::from(TomlText::deserialize(deserializer)?);
     let wrong = |_| serde::de::Error::custom(format!("`{text}` is not a day such as 2026-11-06"));
     text.parse().map(Some).map_err(wrong)

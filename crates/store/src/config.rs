@@ -1,9 +1,10 @@
-//! What the owner writes beside the store: policy, workloads, hosts, holidays, offers. All are optional.
+//! What the owner writes beside the store: policy, workloads, hosts, holidays, offers, contracts. All are optional.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use lowwater_model::cloud::cloud_id;
+use lowwater_model::contract::{CONTRACT_FILE, Contract};
 use lowwater_model::error::ConfigError;
 use lowwater_model::offer::{Holds, Market, Offer, PriceBasis};
 use lowwater_model::policy::{Policy, Section};
@@ -22,8 +23,9 @@ use crate::layout::check_data_dir;
 use crate::spot::Interruptions;
 
 /// The files, in the order in which they are hashed.
-pub const FILES: [&str; 6] = [
+pub const FILES: [&str; 7] = [
     "policy.toml",
+    CONTRACT_FILE,
     "workloads.toml",
     "hosts.csv",
     "holidays.csv",
@@ -49,6 +51,8 @@ pub struct Config {
     pub calendars: Calendars,
     /// Prices that the owner wrote down.
     pub offers: Vec<Offer>,
+    /// Discounts and minimums that the owner agreed on.
+    pub contract: Contract,
     /// How often spot machines are taken back, as the owner wrote it down.
     pub interruptions: Vec<Interruptions>,
     /// Rows that could not be taken; the rest is in use.
@@ -84,6 +88,10 @@ impl Config {
             Some(text) => Workloads::parse(&text, "workloads.toml")?,
             None => Workloads::default(),
         };
+        let contract = match read_settings(&dir.join(CONTRACT_FILE), CONTRACT_FILE)? {
+            Some(text) => Contract::parse(&text, CONTRACT_FILE)?,
+            None => Contract::default(),
+        };
         let hosts = read_rows(dir, "hosts.csv", &["host", "resource_id"], host, &mut warnings)?;
         let holidays = read_rows(dir, "holidays.csv", &["calendar", "date"], holiday, &mut warnings)?;
         let mut calendars = Calendars::new();
@@ -109,6 +117,7 @@ impl Config {
             hosts,
             calendars,
             offers,
+            contract,
             interruptions,
             warnings,
             hash: hash(dir, policy_file)?,
@@ -272,6 +281,7 @@ fn offer(fields: &Fields<'_>) -> Result<Offer, Fault> {
         region: fields.get("region").into(),
         zone: fields.get("zone").into(),
         sku: sku.into(),
+        list: None,
         holds: holds(fields),
         market,
         rate: HourlyRate(rate),

@@ -86,6 +86,7 @@ impl Store {
             transfer: self.transfer(&places, basis.metric)?,
             spot: crate::spot::markets(&prices, &self.config().interruptions, &jobs, history.end),
             prices,
+            minimums: self.minimums(period, basis.metric)?,
             jobs,
             calendars: self.config().calendars.clone(),
             resources,
@@ -125,7 +126,7 @@ impl Store {
         Ok(rows.iter().next().and_then(|r| r.second("newest")))
     }
 
-    fn query_view(&self, name: &str, places: &Places) -> Result<Rows, StoreError> {
+    pub(crate) fn query_view(&self, name: &str, places: &Places) -> Result<Rows, StoreError> {
         let view = View::find(name).ok_or_else(|| StoreError::Query(format!("there is no view {name}")))?;
         self.session()?.query(&view.text(places))
     }
@@ -226,13 +227,14 @@ impl Store {
     }
 
     /// Rates observed in the bill, the owner's offers, loaded price lists as far as they are of hardware that the bill holds, the
-    /// built-in table. An offer in another currency is left out: unknown.
+    /// built-in table; list prices less what contract.toml says. An offer in another currency is left out: unknown.
     fn price_book(&self, until: Timestamp, metric: CostMetric, bought: &Bought) -> Result<PriceBook, StoreError> {
         let listed = self.listed_offers(jiff::tz::TimeZone::UTC.to_datetime(until).date())?;
         let listed = listed.into_iter().filter(|offer| bought.is_like(offer)).collect();
         let currency = self.currency();
         let mut offers = self.observed_offers(until, metric)?;
-        offers.extend(self.written_offers(listed).filter(|o| o.currency.as_str() == currency));
+        let written = self.written_offers(listed).filter(|o| o.currency.as_str() == currency);
+        offers.extend(self.contracted(written, until)?);
         Ok(sorted(offers))
     }
 
@@ -240,7 +242,7 @@ impl Store {
     pub fn offers(&self, until: Timestamp) -> Result<PriceBook, StoreError> {
         let listed = self.listed_offers(jiff::tz::TimeZone::UTC.to_datetime(until).date())?;
         let mut offers = self.observed_offers(until, self.basis().metric)?;
-        offers.extend(self.written_offers(listed));
+        offers.extend(self.contracted(self.written_offers(listed), until)?);
         Ok(sorted(offers))
     }
 
@@ -404,6 +406,7 @@ fn observed_offer(row: Row<'_>, metric: CostMetric, currency: &str) -> Option<Of
         region: row.text_or_empty("RegionId").into(),
         zone: String::new(),
         sku: row.text("x_Sku")?.into(),
+        list: None,
         holds: None,
         market,
         rate: HourlyRate((row.money(metric.column())?.estimate().amount() / hours * 1e6).round() / 1e6),

@@ -2,6 +2,7 @@
 
 mod clues;
 pub mod config;
+mod contract;
 pub mod coverage;
 pub mod csv;
 pub mod error;

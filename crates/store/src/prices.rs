@@ -313,6 +313,7 @@ fn offer(row: Row<'_>) -> Option<Offer> {
         region: price.region.as_str().into(),
         zone: price.zone,
         sku: price.sku.as_str().into(),
+        list: None,
         holds,
         market: price.market,
         rate: HourlyRate(price.rate.estimate().amount()),

@@ -74,7 +74,7 @@ fn market(
     jobs: &[JobRun],
     at: Timestamp,
 ) -> Option<SpotMarket> {
-    let newest = offers.iter().min_by_key(|o| (o.basis, std::cmp::Reverse(o.as_of)))?;
+    let newest = offers.iter().min_by_key(|o| o.rank())?;
     let day = TimeZone::UTC.to_datetime(at).date();
     let row = written
         .iter()
@@ -215,6 +215,7 @@ mod tests {
             region: "us-east-1".into(),
             zone: zone.into(),
             sku: "p4d.24xlarge".into(),
+            list: None,
             holds: None,
             market: Market::Spot,
             rate: HourlyRate(rate),

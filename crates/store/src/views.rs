@@ -38,6 +38,9 @@ views! {
     observed_rates,
     transfer,
     coverage_days,
+    machine_services,
+    contract_spend,
+    running_spend,
 }
 
 /// Views whose days are either those of the day cube or the owner's, with their name in the second case.

@@ -11,7 +11,7 @@ use crate::view::init::{Created, CreatedFile};
 use crate::view::policy::commented_policy;
 use crate::{output, registry, whole_file};
 
-/// Set up a folder for your own data: policy, workloads, hosts, holidays, offers, spot; overwrites nothing
+/// Set up a folder for your own data: policy, workloads, contract, hosts, holidays, offers, spot; overwrites nothing
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  lowwater init --data ./finops")]
 pub struct Args {}
@@ -28,6 +28,11 @@ fn files() -> Vec<(&'static str, String, &'static str)> {
             "workloads.toml",
             include_str!("init/workloads.toml").to_owned(),
             "what the money is for, and what must never be touched",
+        ),
+        (
+            "contract.toml",
+            include_str!("init/contract.toml").to_owned(),
+            "discounts on list prices, and spend that you promised to a provider",
         ),
         ("hosts.csv", "host,resource_id\n".to_owned(), "which host name of the metrics is which billed resource"),
         ("holidays.csv", "calendar,date,name\n".to_owned(), "days on which nobody works"),
@@ -83,6 +88,7 @@ impl Args {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lowwater_model::contract::{CONTRACT_FILE, Contract};
     use lowwater_model::workload::Workloads;
 
     #[test]
@@ -106,6 +112,15 @@ mod tests {
         }
         let config = lowwater_store::config::Config::read(dir.path(), &registry::lever_sections()).unwrap();
         assert_eq!(config.warnings, Vec::<String>::new());
+    }
+
+    #[test]
+    fn the_contract_template_agrees_on_nothing_and_its_example_is_valid() {
+        let template = include_str!("init/contract.toml");
+        assert_eq!(Contract::parse(template, CONTRACT_FILE).unwrap(), Contract::default());
+        let example: Vec<&str> = template.lines().filter_map(|l| l.strip_prefix("#| ")).collect();
+        let parsed = Contract::parse(&example.join("\n"), CONTRACT_FILE).unwrap();
+        assert_eq!((parsed.discounts.len(), parsed.minimums.len()), (2, 1));
     }
 
     #[test]

@@ -7,8 +7,7 @@ use lowwater_model::plan::{Phase, Plan, Step, Target};
 use serde::{Serialize, Serializer};
 
 use super::next::Next;
-use super::orders;
-use super::refusals;
+use super::{contract, orders, refusals};
 use crate::amount::{self, cents, estimate_cents, plural, range};
 use crate::output::View;
 use crate::screen::{Column, Figure, Screen, Table, figure};
@@ -127,8 +126,9 @@ impl PlanView<'_> {
         let cash = range(&plan.per_month.cash);
         let steps = plural(plan.steps.len() as u64, "step");
         format!(
-            "{steps} save {cash} {} a month in cash, replayed on {}.",
+            "{steps} save {cash} {} a month in cash{}, replayed on {}.",
             plan.currency,
+            contract::headline(plan),
             amount::period(&plan.period)
         )
     }
@@ -167,6 +167,7 @@ impl PlanView<'_> {
                 "commitment set free: still paid until it ends, not counted as saved",
             ));
         }
+        figures.extend(contract::figures(plan));
         let waiting: Vec<&Step> = plan.steps.iter().filter(|s| s.is_blocked()).collect();
         if !waiting.is_empty() {
             let cash: Estimate = waiting.iter().map(|s| s.per_month.cash.p50).sum();

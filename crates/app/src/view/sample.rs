@@ -134,6 +134,7 @@ fn prices() -> PriceBook {
         region: "us-east-1".into(),
         zone: String::new(),
         sku: "p4d.24xlarge".into(),
+        list: None,
         holds: None,
         market: Market::OnDemand,
         rate: HourlyRate(22.0),
@@ -170,6 +171,7 @@ pub fn facts() -> Facts {
         jobs: Vec::new(),
         prices: prices(),
         spot: Vec::new(),
+        minimums: Vec::new(),
         calendars: lowwater_model::schedule::Calendars::new(),
         quality: Quality {
             gpu_cost: cost,
@@ -241,6 +243,8 @@ pub fn plan() -> Plan {
         planned: bill(375_900.0),
         saving,
         per_month: saving,
+        minimums: Vec::new(),
+        at_list_price: None,
         steps: vec![
             step("aa11bb22cc33", "i-0aaa", false),
             step("aa99bb22cc33", "i-0bbb", true),

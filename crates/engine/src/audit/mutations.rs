@@ -19,6 +19,7 @@ use proptest::prelude::*;
 
 use crate::{audit, plan, plan_id, sample, step_id};
 
+mod contracts;
 mod discounts;
 mod orders;
 
@@ -335,7 +336,11 @@ const MUTATIONS: &[Mutation] = &[
 ];
 
 fn mutations() -> impl Iterator<Item = &'static Mutation> {
-    MUTATIONS.iter().chain(discounts::MUTATIONS).chain(orders::MUTATIONS)
+    MUTATIONS
+        .iter()
+        .chain(discounts::MUTATIONS)
+        .chain(contracts::MUTATIONS)
+        .chain(orders::MUTATIONS)
 }
 
 /// The rules that the broken plan, named anew, violates; none where the mutation does not apply.
@@ -357,11 +362,12 @@ as_of = "2026-04-14T00:00:00Z"
 history_days = 63
 replay_days = 28
 rest = "17.5"
-price = [{ sku = "g6.xlarge", market = "1y", rate = 0.52392, as_of = "2026-04-01" }]
+price = [{ sku = "g6.xlarge", market = "1y", rate = 0.52392, basis = "list", as_of = "2026-04-01" }]
 reconciliation = { tax = "19" }
 unexplained = "0.000000000003"
 holidays.DE = ["2026-04-03", "2026-04-06"]
 spot = [{ sku = "p4d.24xlarge", rate = [6, 8, 9], interruptions = [0.005, 0.01, 0.02], as_of = "2026-04-10" }]
+minimum = [{ from = "2026-01-01T00:00:00Z", to = "2027-01-01T00:00:00Z", amount = "400000", spent = "70000", pace = "38000" }]
 [[resource]]
 id = "idle"
 sku = "p4d.24xlarge"
@@ -549,11 +555,15 @@ fn last(facts: &mut Facts, resource: usize) -> &mut HourUsage {
         .unwrap()
 }
 
+fn worlds() -> impl Iterator<Item = &'static World> {
+    WORLDS.iter().chain(discounts::WORLDS).chain(contracts::WORLDS)
+}
+
 #[test]
 fn a_plan_that_does_not_fit_the_facts_is_caught() {
     let (facts, policy) = (sample::facts(ORGANISATION), sample::policy(""));
     let good = plan(&facts, &policy, 1);
-    for (name, rule, change) in WORLDS.iter().chain(discounts::WORLDS) {
+    for (name, rule, change) in worlds() {
         let mut facts = facts.clone();
         change(&mut facts);
         let rules: Vec<&str> = audit(&facts, &policy, &good).into_iter().map(|v| v.rule).collect();
@@ -575,11 +585,15 @@ const POLICIES: &[(&str, &str)] = &[
     ("[lever.off_hours]\nscarce = [\"A10G\"]\nallow_scarce = true", "scarce"),
 ];
 
+fn policies() -> impl Iterator<Item = &'static (&'static str, &'static str)> {
+    POLICIES.iter().chain(discounts::POLICIES).chain(contracts::POLICIES)
+}
+
 #[test]
 fn a_plan_that_does_not_fit_the_policy_is_caught() {
     let facts = sample::facts(ORGANISATION);
     let good = plan(&facts, &sample::policy(""), 1);
-    for (text, rule) in POLICIES.iter().chain(discounts::POLICIES) {
+    for (text, rule) in policies() {
         let rules: Vec<&str> = audit(&facts, &sample::policy(text), &good)
             .into_iter()
             .map(|v| v.rule)
@@ -612,8 +626,8 @@ fn an_hour_that_two_steps_save_is_caught() {
 fn each_rule_has_a_way_to_be_broken() {
     let tried: BTreeSet<&str> = mutations()
         .map(|(_, rule, _)| *rule)
-        .chain(WORLDS.iter().chain(discounts::WORLDS).map(|(_, rule, _)| *rule))
-        .chain(POLICIES.iter().chain(discounts::POLICIES).map(|(_, rule)| *rule))
+        .chain(worlds().map(|(_, rule, _)| *rule))
+        .chain(policies().map(|(_, rule)| *rule))
         .chain(["overlap"])
         .collect();
     let rules: BTreeSet<&str> = super::RULES.iter().map(|(rule, _)| *rule).collect();

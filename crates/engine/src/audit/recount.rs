@@ -287,6 +287,28 @@ impl<'a> Recount<'a> {
         }
     }
 
+    /// The part of what a step saves after the ones before it that it saves with one cloud, 0 to 1.
+    pub(super) fn part(&self, step: usize, cloud: &str) -> f64 {
+        let own: BTreeSet<&ResourceId> = self.steps[step].resources().collect();
+        let cloud_of = |id: &ResourceId| self.resources.get(id).map(|resource| resource.cloud.as_str());
+        let clouds: BTreeSet<&str> = own.iter().filter_map(|id| cloud_of(id)).collect();
+        if clouds.len() <= 1 {
+            return f64::from(u8::from(clouds.contains(cloud)));
+        }
+        let before: Vec<usize> = (0..step).collect();
+        let after: Vec<usize> = (0..=step).collect();
+        let saved = |cloud: &str| {
+            let ids = own.iter().copied().filter(|id| cloud_of(id) == Some(cloud)).collect();
+            self.saved(&ids, &after).cash - self.saved(&ids, &before).cash
+        };
+        let all: f64 = clouds.iter().map(|cloud| saved(cloud)).sum();
+        if all > 0.0 && clouds.contains(cloud) {
+            saved(cloud) / all
+        } else {
+            0.0
+        }
+    }
+
     /// What the step saves by itself.
     pub(super) fn alone(&self, step: usize) -> Counted {
         self.beyond(step, &[])

@@ -63,7 +63,7 @@ pub(super) fn price(facts: &Facts, resource: &Resource) -> String {
 }
 
 /// What the resource itself, without its disks, cost in a part of the history.
-pub(super) fn compute_cost(resource: &Resource, within: Period) -> Money {
+pub(crate) fn compute_cost(resource: &Resource, within: Period) -> Money {
     let hours = within.hour_range();
     let compute = resource.lines.iter().filter(|line| line.kind == LineKind::Compute);
     let runs = compute.flat_map(|line| &line.runs);

@@ -380,6 +380,7 @@ impl<'a> Look<'a> {
             .chain(guessed)
             .collect(),
             effort: Effort::Minutes,
+            price: None,
         }
     }
 }

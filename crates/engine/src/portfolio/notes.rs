@@ -8,13 +8,14 @@ use lowwater_model::facts::{CostRun, Facts, LineKind, Resource};
 use lowwater_model::id::Currency;
 use lowwater_model::money::{Estimate, Money};
 use lowwater_model::period::{Hour, Period};
-use lowwater_model::plan::{Phase, Step};
+use lowwater_model::plan::{MinimumOutcome, Phase, Step};
 use lowwater_model::policy::Policy;
 use lowwater_model::workload::Class;
 
+use super::minimum;
 use crate::replay::Saved;
 
-pub(super) fn of(facts: &Facts, policy: &Policy, steps: &[Step]) -> Vec<String> {
+pub(super) fn of(facts: &Facts, policy: &Policy, steps: &[Step], minimums: &[MinimumOutcome]) -> Vec<String> {
     let notes = [
         waiting(steps, &facts.currency),
         later_starts(facts, steps),
@@ -28,6 +29,7 @@ pub(super) fn of(facts: &Facts, policy: &Policy, steps: &[Step]) -> Vec<String> 
     notes
         .into_iter()
         .flatten()
+        .chain(minimums.iter().map(|minimum| minimum::words(facts, minimum)))
         .chain(facts.quality.warnings.iter().cloned())
         .collect()
 }

@@ -44,6 +44,7 @@ fn finding(change: Change) -> Finding {
         needs: Vec::new(),
         because: vec!["a test".into()],
         effort: Effort::Minutes,
+        price: None,
     }
 }
 

@@ -11,6 +11,7 @@ use lowwater_model::change::stop::Stop;
 use lowwater_model::change::use_spot::{Outlook, UseSpot};
 use lowwater_model::charge::{CostMetric, PricingCategory, Spread};
 use lowwater_model::clue::Clues;
+use lowwater_model::contract::MinimumFacts;
 use lowwater_model::facts::{Basis, CostLine, CostRun, Facts, Ledger, LedgerLine, LineKind, Owner, Quality, Resource};
 use lowwater_model::known::Known;
 use lowwater_model::money::Money;
@@ -263,11 +264,19 @@ fn resource() -> impl Strategy<Value = Resource> {
         "g6.xlarge",
         "unheard-of",
     ]);
-    (sku, owner(), called(), prop::collection::vec(line(), 1..4), habit()).prop_map(
-        |(sku, owner, (name, clues), lines, habit)| Resource {
+    let cloud = prop_oneof![4 => Just("aws"), 1 => Just("azure")];
+    (
+        cloud,
+        sku,
+        owner(),
+        called(),
+        prop::collection::vec(line(), 1..4),
+        habit(),
+    )
+        .prop_map(|(cloud, sku, owner, (name, clues), lines, habit)| Resource {
             id: "".into(),
             name,
-            cloud: "aws".into(),
+            cloud: cloud.into(),
             account: "1".into(),
             region: "us-east-1".into(),
             sku: Known::Value(sku.into()),
@@ -276,8 +285,7 @@ fn resource() -> impl Strategy<Value = Resource> {
             lines,
             usage: habit.usage(),
             clues,
-        },
-    )
+        })
 }
 
 /// Commitments for two types, one of them for three years as well.
@@ -287,11 +295,16 @@ fn promises() -> Vec<Offer> {
         region: "us-east-1".into(),
         zone: String::new(),
         sku: sku.into(),
+        list: None,
         holds: None,
         market,
         rate: HourlyRate(rate),
         currency: "USD".into(),
-        basis: PriceBasis::Net,
+        basis: if market == Market::OneYear {
+            PriceBasis::List
+        } else {
+            PriceBasis::Net
+        },
         as_of: jiff::civil::date(2026, 2, 1),
         source: "offers.csv".into(),
     };
@@ -368,6 +381,7 @@ fn facts_of(mut resources: Vec<Resource>, rest: Money, joined: i64) -> Facts {
         transfer: Vec::new(),
         prices: PriceBook(builtin_offers().into_iter().chain(promises()).collect()),
         spot: Vec::new(),
+        minimums: Vec::new(),
         jobs: Vec::new(),
         calendars: [("DE".into(), ["2026-03-10".parse().unwrap()].into())].into(),
         quality: Quality {
@@ -380,14 +394,42 @@ fn facts_of(mut resources: Vec<Resource>, rest: Money, joined: i64) -> Facts {
     }
 }
 
+/// Contracts of all sizes: met with and without a plan, just missed, far from it, over, and with unknown spend.
+fn minimums(period: Period) -> impl Strategy<Value = Vec<MinimumFacts>> {
+    let spent = prop_oneof![5 => (0..9000_i64).prop_map(Some), 1 => Just(None)];
+    let one = (1..20_000_i64, spent, 0..9000_i64, -30..20_i64, 1..400_i64);
+    let build = move |(amount, spent, pace, start, days): (i64, Option<i64>, i64, i64, i64)| {
+        let day = 24 * HOUR_SECONDS;
+        let start = period.end.as_second() + start * day;
+        let end = (start + days * day).max(period.end.as_second() + day);
+        MinimumFacts {
+            cloud: "aws".into(),
+            period: Period::from_seconds(start, end),
+            amount: Money::whole(amount),
+            spent: spent.map_or(Known::unknown("nobody says"), |spent| Known::Value(Money::whole(spent))),
+            pace: Money::whole(pace),
+            source: "contract.toml:3".into(),
+        }
+    };
+    prop_oneof![
+        1 => Just(Vec::new()),
+        2 => one.prop_map(move |minimum| vec![build(minimum)]),
+    ]
+}
+
 /// Any small organisation.
 pub(crate) fn facts() -> impl Strategy<Value = Facts> {
     let rest = (-5_000_000_000_000_000..5_000_000_000_000_000_i128).prop_map(Money::from_units);
     let joined = prop_oneof![5 => Just(95_i64), 1 => 0..100_i64];
-    (prop::collection::vec(resource(), 0..7), rest, joined, spot()).prop_map(|(resources, rest, joined, spot)| Facts {
-        spot,
-        ..facts_of(resources, rest, joined)
-    })
+    let hours = |days: i64| Period::from_seconds((END_HOUR - days * 24) * HOUR_SECONDS, END_HOUR * HOUR_SECONDS);
+    let minimums = minimums(hours(REPLAY_DAYS));
+    (prop::collection::vec(resource(), 0..7), rest, joined, spot(), minimums).prop_map(
+        |(resources, rest, joined, spot, minimums)| Facts {
+            spot,
+            minimums,
+            ..facts_of(resources, rest, joined)
+        },
+    )
 }
 
 /// Policies that make a difference.

@@ -74,6 +74,7 @@ impl Purchase {
             needs: earlier_steps(baseline).into_iter().collect(),
             because: self.because(baseline, level, &got),
             effort: Effort::Hours,
+            price: Some(self.offer.basis),
             change: Change::Commit(Commit {
                 scope: baseline.scope.clone(),
                 resources: baseline.members.iter().map(|r| r.id.clone()).collect(),

@@ -198,6 +198,7 @@ impl<'a> Fleet<'a> {
             because: self.because(&schedule, risk),
             change: self.change(schedule, risk),
             effort: Effort::Hours,
+            price: None,
         }
     }
 

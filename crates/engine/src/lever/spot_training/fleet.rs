@@ -101,6 +101,7 @@ impl<'a> Fleet<'a> {
             needs: evidence::store_condition(&self.members, self.policy).into_iter().collect(),
             because: self.because(&look, &change).into_iter().chain(self.guesses()).collect(),
             effort: Effort::Hours,
+            price: None,
             change: Change::UseSpot(change),
         })
     }

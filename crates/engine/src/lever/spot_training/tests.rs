@@ -134,6 +134,7 @@ fn a_price_without_interruptions_is_said() {
         region: "us-east-1".into(),
         zone: String::new(),
         sku: "p4d.24xlarge".into(),
+        list: None,
         holds: None,
         market: lowwater_model::offer::Market::Spot,
         rate: lowwater_model::unit::HourlyRate(8.25),
