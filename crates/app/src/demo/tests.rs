@@ -133,7 +133,7 @@ fn every_file_of_a_user_is_read_without_a_warning() {
     let config = config();
     assert!(config.warnings.is_empty(), "{:?}", config.warnings);
     assert_eq!(config.workloads.workload.len(), 14);
-    assert_eq!(config.offers.len(), 1);
+    assert_eq!((config.offers.len(), config.interruptions.len()), (16, 3));
     assert_eq!(
         config.offers[0].rate.0.to_string(),
         prices::EIGHT_H100_LIST.trim_end_matches('0')

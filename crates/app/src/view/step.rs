@@ -149,6 +149,8 @@ impl View for StepView<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lowwater_model::change::Change;
+
     use crate::screen::Paint;
     use crate::view::sample;
 
@@ -184,10 +186,23 @@ mod tests {
     #[test]
     fn long_lists_are_cut_and_said() {
         let mut plan = sample::plan();
-        plan.steps[0].target.resources = (0..MOST_RESOURCES + 3).map(|i| format!("i-{i:03}").into()).collect();
+        let Some(Change::SetSchedule(set)) = plan
+            .steps
+            .iter_mut()
+            .map(|s| &mut s.change)
+            .find(|c| matches!(c, Change::SetSchedule(_)))
+        else {
+            panic!("a schedule")
+        };
+        set.resources = (0..MOST_RESOURCES + 3).map(|i| format!("i-{i:03}").into()).collect();
+        let index = plan
+            .steps
+            .iter()
+            .position(|step| matches!(step.change, Change::SetSchedule(_)))
+            .unwrap();
         let view = StepView {
             plan: &plan,
-            index: 0,
+            index,
             stale: None,
             next: Next::default(),
         };
