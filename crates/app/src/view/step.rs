@@ -150,6 +150,9 @@ impl View for StepView<'_> {
 mod tests {
     use super::*;
     use lowwater_model::change::Change;
+    use lowwater_model::change::commit::Commit;
+    use lowwater_model::offer::Market;
+    use lowwater_model::plan::Scope;
 
     use crate::screen::Paint;
     use crate::view::sample;
@@ -186,23 +189,22 @@ mod tests {
     #[test]
     fn long_lists_are_cut_and_said() {
         let mut plan = sample::plan();
-        let Some(Change::SetSchedule(set)) = plan
-            .steps
-            .iter_mut()
-            .map(|s| &mut s.change)
-            .find(|c| matches!(c, Change::SetSchedule(_)))
-        else {
-            panic!("a schedule")
-        };
-        set.resources = (0..MOST_RESOURCES + 3).map(|i| format!("i-{i:03}").into()).collect();
-        let index = plan
-            .steps
-            .iter()
-            .position(|step| matches!(step.change, Change::SetSchedule(_)))
-            .unwrap();
+        plan.steps[0].change = Change::Commit(Commit {
+            scope: Scope {
+                provider: "aws".into(),
+                sku: "g5.xlarge".into(),
+                region: "us-east-1".into(),
+            },
+            resources: (0..MOST_RESOURCES + 3).map(|i| format!("i-{i:03}").into()).collect(),
+            term: Market::OneYear,
+            level: 1,
+            rate: 0.5,
+            demand: 1.0,
+            worst_demand: 0.9,
+        });
         let view = StepView {
             plan: &plan,
-            index,
+            index: 0,
             stale: None,
             next: Next::default(),
         };
