@@ -69,7 +69,7 @@ fn missed(plan: &Plan, minimum: &MinimumOutcome) -> Option<Figure> {
             let taken = match minimum.taken.p50 {
                 Estimate::ZERO => "with or without the plan".to_owned(),
                 taken => format!(
-                    "and with them {} of what the steps save over these days",
+                    "so {} of what the steps save over these days is no cash",
                     estimate_cents(taken)
                 ),
             };

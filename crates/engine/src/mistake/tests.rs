@@ -198,6 +198,13 @@ fn stale_prices_are_of_what_is_bought() {
         !ids(&covered).contains(&"stale_prices"),
         "the bill need not name the commitment"
     );
+    for basis in lowwater_model::offer::PriceBasis::ALL {
+        facts.prices.0[0].basis = *basis;
+        assert!(
+            ids(&facts).contains(&"stale_prices"),
+            "a discount does not make a price new: {basis}"
+        );
+    }
     facts.prices.0.clear();
     assert!(
         !ids(&facts).contains(&"stale_prices"),

@@ -180,8 +180,8 @@ pub(super) fn words(facts: &Facts, minimum: &MinimumOutcome) -> String {
         return format!("{spend}: {missing} are missing and have to be paid, with or without the plan");
     }
     format!(
-        "{spend}: {missing} are missing and have to be paid all the same, and with them {} of what the steps save in these \
-         days: shares of steps are before that, the total is after it",
+        "{spend}: {missing} are missing and have to be paid all the same, so {} of what the steps save in these days is no \
+         cash: shares of steps are before that, the total is after it",
         minimum.taken.p50.grouped(2)
     )
 }

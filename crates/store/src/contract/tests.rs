@@ -55,6 +55,11 @@ fn list_prices_are_discounted_and_what_the_bill_shows_is_not() {
     let list = price(&facts, "p5.48xlarge", Market::OneYear);
     assert_eq!((list.rate.0, list.basis), (44.0, PriceBasis::Contracted));
     assert_eq!(
+        list.as_of.to_string(),
+        "2026-09-30",
+        "a discount does not make a price new"
+    );
+    assert_eq!(
         list.source,
         "list price of 2026-09-30 less 12 % (contract.toml:2); offers.csv, quote"
     );

@@ -53,7 +53,7 @@ fn a_plan_below_the_minimum_says_so_first() {
     );
     for part in [
         "shortfall 20,000.00 USD of the 500,000.00 USD that the contract with aws promises until 31 Dec 2026 (contract.toml:12)",
-        "they have to be paid all the same, and with them 1,234.50 of what the steps save over these days",
+        "they have to be paid all the same, so 1,234.50 of what the steps save over these days is no cash",
     ] {
         assert!(text.contains(part), "{part}\n{text}");
     }
