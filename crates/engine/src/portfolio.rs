@@ -61,6 +61,20 @@ struct Chosen {
     by_cloud: BTreeMap<String, f64>,
 }
 
+/// What people call the resources of a plan, where that is not their id.
+fn names(facts: &Facts, steps: &[Step], declined: &[Declined]) -> BTreeMap<ResourceId, String> {
+    let mut ids: BTreeSet<ResourceId> = steps.iter().flat_map(|s| s.change.kind().resources()).collect();
+    let targets = steps
+        .iter()
+        .map(|s| &s.target)
+        .chain(declined.iter().map(|d| &d.target));
+    ids.extend(targets.flat_map(|t| t.resources.iter().cloned()));
+    let named = facts.resources.iter().filter(|r| ids.contains(&r.id));
+    named
+        .filter_map(|r| Some((r.id.clone(), r.name.clone().filter(|name| *name != r.id.as_str())?)))
+        .collect()
+}
+
 /// A plan in the making.
 struct Portfolio<'a> {
     facts: &'a Facts,
@@ -219,6 +233,7 @@ impl<'a> Portfolio<'a> {
             minimums,
             at_list_price,
             alternatives: order::orders(self.facts, self.policy, &steps),
+            names: names(self.facts, &steps, &self.declined),
             steps,
             declined: self.declined,
         };

@@ -277,4 +277,7 @@ pub struct Plan {
     pub alternatives: Vec<Order>,
     /// What a reader must know of the facts.
     pub notes: Vec<String>,
+    /// FOCUS ResourceName of the resources in here, where the bill has one.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub names: BTreeMap<ResourceId, String>,
 }

@@ -165,6 +165,8 @@ pub struct Report {
     pub gpu: GpuFigures,
     /// First and last day with charges in the report.
     pub days: Option<(String, String)>,
+    /// The zone of these days, IANA.
+    pub zone: String,
     /// What a reader must know.
     pub notes: Vec<String>,
 }
@@ -250,6 +252,11 @@ impl Store {
             lines: figures.lines,
             gpu: self.gpu_figures(&figures, metric, &filter)?,
             days: self.days(query, figures.days, &filter)?,
+            zone: if query.utc {
+                "UTC".to_owned()
+            } else {
+                self.config().policy.section("calendar").text("zone").to_owned()
+            },
             notes,
         })
     }

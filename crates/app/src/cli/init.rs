@@ -54,7 +54,7 @@ fn files() -> Vec<(&'static str, String, &'static str)> {
         ),
         (
             "jobs.csv",
-            "job,workload,start,end,sku,count,region,market,exit_state,checkpoints,last_checkpoint\n".to_owned(),
+            "job,workload,start,end,sku,count,region,market,exit_state,checkpoints,last_checkpoint,nodes\n".to_owned(),
             "form of runs of jobs by hand; fill in a copy and load it",
         ),
     ]

@@ -1,7 +1,7 @@
 //! A plan: what to do, in which order, what it saves, and what was not proposed.
 
 use lowwater_model::charge::CostMetric;
-use lowwater_model::id::ResourceId;
+use lowwater_model::id::{ResourceId, WorkloadName};
 use lowwater_model::money::{Estimate, Range};
 use lowwater_model::plan::{Phase, Plan, Step, Target};
 use serde::{Serialize, Serializer};
@@ -69,11 +69,29 @@ pub(super) fn short_id(id: &ResourceId) -> String {
     last.unwrap_or(id.as_str()).to_owned()
 }
 
+/// `name (id)` where the bill has a name, else the id.
+pub(super) fn named(plan: &Plan, id: &ResourceId) -> String {
+    let short = short_id(id);
+    match plan.names.get(id) {
+        Some(name) if *name != short => format!("{name} ({short})"),
+        _ => short,
+    }
+}
+
+/// `chat (2 resources)`; no brackets inside of brackets.
+pub(super) fn of_workload(workload: &WorkloadName, what: &str) -> String {
+    if what.contains('(') {
+        format!("{workload}, {what}")
+    } else {
+        format!("{workload} ({what})")
+    }
+}
+
 /// `notebooks`, or the only resource, or how many there are.
-pub fn target_words(target: &Target) -> String {
+pub fn target_words(plan: &Plan, target: &Target) -> String {
     let resources = match target.resources.len() {
         0 => None,
-        1 => target.resources.first().map(short_id),
+        1 => target.resources.first().map(|id| named(plan, id)),
         n => Some(plural(n as u64, "resource")),
     };
     let scope = target
@@ -85,7 +103,7 @@ pub fn target_words(target: &Target) -> String {
         (scope, resources) => scope.or(resources),
     };
     match (&target.workload, what) {
-        (Some(workload), Some(what)) => format!("{workload} ({what})"),
+        (Some(workload), Some(what)) => of_workload(workload, &what),
         (Some(workload), None) => workload.to_string(),
         (None, Some(what)) => what,
         (None, None) => "everything".to_owned(),
@@ -482,14 +500,24 @@ mod tests {
 
     #[test]
     fn targets_in_words() {
+        let mut plan = sample::plan();
+        plan.names = [
+            ("i-1".into(), "nb-1".to_owned()),
+            ("/vms/wb-2".into(), "wb-2".to_owned()),
+        ]
+        .into();
         let target = |workload: Option<&str>, resources: &[&str]| {
             let resources = resources.iter().map(|r| (*r).into()).collect();
-            target_words(&Target {
+            let target = Target {
                 workload: workload.map(Into::into),
                 resources,
                 scope: None,
-            })
+            };
+            target_words(&plan, &target)
         };
+        assert_eq!(target(None, &["i-1"]), "nb-1 (i-1)");
+        assert_eq!(target(Some("notebooks"), &["i-1"]), "notebooks, nb-1 (i-1)");
+        assert_eq!(target(None, &["/vms/wb-2"]), "wb-2", "the name is the end of the id");
         assert_eq!(target(Some("chat"), &["a", "b"]), "chat (2 resources)");
         assert_eq!(target(None, &["a"]), "a");
         assert_eq!(

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use lowwater_model::id::ResourceId;
 use lowwater_model::money::Estimate;
-use lowwater_model::plan::{Declined, Plan, Target};
+use lowwater_model::plan::{Declined, Plan, Scope, Target};
 
-use super::plan::{short_id, target_words};
+use super::plan::{named, of_workload, target_words};
 use crate::amount::{self, estimate_cents, plural};
 use crate::screen::{Column, Table};
 
@@ -14,6 +14,8 @@ use crate::screen::{Column, Table};
 const NAMED: usize = 2;
 /// Reasons that are named where nothing is proposed.
 const REASONS: usize = 3;
+/// What stands for the machines in a reason that many share.
+const THESE: &str = "these";
 /// As in every amount a month of a plan.
 const HOURS_A_MONTH: f64 = 730.0;
 
@@ -23,6 +25,8 @@ pub struct Refusal<'a> {
     levers: BTreeSet<&'a str>,
     /// The widest of them: its resources are all that the others were about.
     widest: &'a Declined,
+    /// Refusals for a reason that differs in nothing but the machine.
+    alike: Vec<&'a Declined>,
 }
 
 impl<'a> Refusal<'a> {
@@ -36,6 +40,64 @@ impl<'a> Refusal<'a> {
         }
         taken
     }
+
+    /// The reason without the machine; none where it names none.
+    fn reason(&self) -> Option<String> {
+        let machine = machine(self.widest.target.scope.as_ref()?);
+        let why = &self.widest.why;
+        why.contains(&machine).then(|| why.replace(&machine, THESE))
+    }
+
+    /// Is the other one about another machine, for the same reason?
+    fn is_like(&self, other: &Self) -> bool {
+        let same = self.levers == other.levers && self.widest.target.workload == other.widest.target.workload;
+        same && self.reason().is_some() && self.reason() == other.reason()
+    }
+
+    fn at_stake(&self, plan: &Plan) -> f64 {
+        std::iter::once(&self.widest)
+            .chain(&self.alike)
+            .map(|d| at_stake(plan, d))
+            .sum()
+    }
+
+    /// What was looked at, why it is not proposed, and the numbers of it.
+    fn words(&self, plan: &Plan) -> [String; 3] {
+        let one = self.widest;
+        match (self.reason(), self.alike.len()) {
+            (Some(why), 1..) => {
+                let numbers = "of each: see --json".to_owned();
+                [self.machines(), why, numbers]
+            }
+            _ => [
+                target(plan, &one.target),
+                one.why.clone(),
+                numbers_words(&one.numbers, plan),
+            ],
+        }
+    }
+
+    /// `2 types of machines: a, b in aws us-east-1`.
+    fn machines(&self) -> String {
+        let all = std::iter::once(&self.widest).chain(&self.alike);
+        let mut places: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
+        for scope in all.filter_map(|d| d.target.scope.as_ref()) {
+            let place = format!("{} {}", scope.provider, scope.region);
+            places.entry(place).or_default().insert(scope.sku.as_str());
+        }
+        let count: usize = places.values().map(BTreeSet::len).sum();
+        let named = places.iter().map(|(place, skus)| {
+            let skus: Vec<&str> = skus.iter().copied().collect();
+            format!("{} in {place}", skus.join(", "))
+        });
+        let named: Vec<String> = named.collect();
+        format!("{count} kinds of machine: {}", named.join("; "))
+    }
+}
+
+/// What a reason calls a machine.
+fn machine(scope: &Scope) -> String {
+    format!("{} in {} {}", scope.sku, scope.provider, scope.region)
 }
 
 /// Every refusal once, those with most money at stake first.
@@ -54,11 +116,25 @@ pub fn merged(plan: &Plan) -> Vec<Refusal<'_>> {
             refusals.push(Refusal {
                 levers: [one.lever.as_str()].into(),
                 widest: one,
+                alike: Vec::new(),
             });
         }
     }
-    refusals.sort_by(|a, b| at_stake(plan, b.widest).total_cmp(&at_stake(plan, a.widest)));
+    let mut refusals = by_reason(refusals);
+    refusals.sort_by(|a, b| b.at_stake(plan).total_cmp(&a.at_stake(plan)));
     refusals
+}
+
+/// One refusal for all machines that are refused for the same reason.
+fn by_reason(refusals: Vec<Refusal<'_>>) -> Vec<Refusal<'_>> {
+    let mut grouped: Vec<Refusal<'_>> = Vec::new();
+    for refusal in refusals {
+        match grouped.iter_mut().find(|other| other.is_like(&refusal)) {
+            Some(other) => other.alike.push(refusal.widest),
+            None => grouped.push(refusal),
+        }
+    }
+    grouped
 }
 
 /// Money that a refusal is about, for a month: what would be saved, else what it costs.
@@ -73,20 +149,20 @@ fn at_stake(plan: &Plan, declined: &Declined) -> f64 {
     }
 }
 
-/// `chat (3 resources: i-1, i-2 and 1 more)`.
-fn target(target: &Target) -> String {
+/// `chat, 3 resources: chat-1 (i-1), chat-2 (i-2) and 1 more`.
+fn target(plan: &Plan, target: &Target) -> String {
     let count = target.resources.len();
     if count < 2 {
-        return target_words(target);
+        return target_words(plan, target);
     }
-    let mut named: Vec<String> = target.resources.iter().take(NAMED).map(short_id).collect();
+    let mut names: Vec<String> = target.resources.iter().take(NAMED).map(|id| named(plan, id)).collect();
     if count > NAMED {
-        let last = named.pop().unwrap_or_default();
-        named.push(format!("{last} and {} more", count - NAMED));
+        let last = names.pop().unwrap_or_default();
+        names.push(format!("{last} and {} more", count - NAMED));
     }
-    let resources = format!("{count} resources: {}", named.join(", "));
+    let resources = format!("{count} resources: {}", names.join(", "));
     match &target.workload {
-        Some(workload) => format!("{workload} ({resources})"),
+        Some(workload) => of_workload(workload, &resources),
         None => resources,
     }
 }
@@ -101,12 +177,8 @@ pub fn table(plan: &Plan, refusals: &[Refusal<'_>]) -> Table {
     ]);
     for refusal in refusals {
         let levers: Vec<&str> = refusal.levers.iter().copied().collect();
-        table.row([
-            levers.join(", "),
-            target(&refusal.widest.target),
-            refusal.widest.why.clone(),
-            numbers_words(&refusal.widest.numbers, plan),
-        ]);
+        let [what, why, numbers] = refusal.words(plan);
+        table.row([levers.join(", "), what, why, numbers]);
     }
     table
 }
@@ -238,6 +310,51 @@ mod tests {
         at("costs 672.00 USD in these days");
         at("depth 2");
         assert!(!text.contains("would save 0"), "{text}");
+    }
+
+    #[test]
+    fn machines_that_are_refused_for_one_reason_are_one_row() {
+        let of = |sku: &str, region: &str, why: &str| {
+            let mut one = refusal(why, &["i-1"], &[("running_in_period", 1.0)]);
+            one.lever = "commit_baseline".into();
+            one.target.scope = Some(Scope {
+                provider: "aws".into(),
+                sku: sku.into(),
+                region: region.into(),
+            });
+            one.target.resources = [format!("i-{sku}-{region}").as_str().into()].into();
+            one
+        };
+        let none =
+            |sku: &str, region: &str| of(sku, region, &format!("no 1y price of {sku} in aws {region}; write one"));
+        let mut plan = sample::plan();
+        plan.declined = vec![
+            none("p4d.24xlarge", "us-east-1"),
+            none("g5.xlarge", "us-east-1"),
+            none("g5.xlarge", "eu-west-1"),
+            of("g6.xlarge", "us-east-1", "its history is 3 days"),
+            of("g6.xlarge", "eu-west-1", "its history is 3 days"),
+        ];
+        let refused = merged(&plan);
+        assert_eq!(refused.len(), 3, "{refused:?}");
+        let shown = text(&plan, 200);
+        for part in [
+            "3 kinds of machine: g5.xlarge in aws eu-west-1; g5.xlarge, p4d.24xlarge in aws us-east-1",
+            "no 1y price of these; write one",
+            "of each: see --json",
+        ] {
+            assert!(shown.contains(part), "{part}\n{shown}");
+        }
+        assert_eq!(
+            shown.matches("its history is 3 days").count(),
+            2,
+            "a reason that names no machine\n{shown}"
+        );
+        let alone = Plan {
+            declined: vec![plan.declined[0].clone()],
+            ..plan.clone()
+        };
+        assert!(text(&alone, 200).contains("no 1y price of p4d.24xlarge in aws us-east-1"));
     }
 
     #[test]

@@ -36,6 +36,8 @@ pub struct ReportView {
     pub idle: IdleMode,
     /// First and last day with charges.
     pub days: Option<(String, String)>,
+    /// The zone of the days, IANA.
+    pub zone: String,
     /// The parts.
     pub rows: Vec<Row>,
     /// All of it: the bill.
@@ -130,6 +132,7 @@ impl ReportView {
             period: query.period,
             idle: query.idle,
             days: report.days,
+            zone: report.zone,
             rows,
             total: exact.map_or_else(|| report.stored.to_string(), |sum| sum.file_text()),
             lines: Lines {
@@ -155,10 +158,9 @@ impl ReportView {
     }
 
     fn headline(&self) -> String {
-        let days = self
-            .days
-            .as_ref()
-            .map_or_else(String::new, |(first, last)| format!(" from {first} to {last}"));
+        let days = self.days.as_ref().map_or_else(String::new, |(first, last)| {
+            format!(" from {first} to {last}{}", self.zone_words())
+        });
         let total = format!(
             "{} is {} {}{days}",
             sentence(&metric_words(self.metric)),
@@ -172,6 +174,14 @@ impl ReportView {
             }
             None => format!("{total}."),
         }
+    }
+
+    /// Where a day is not that of the bill, the reader must know: its last hour can be of the next day.
+    fn zone_words(&self) -> String {
+        if self.zone == "UTC" {
+            return String::new();
+        }
+        format!(" (days of {})", self.zone)
     }
 
     fn empty_words(&self) -> String {
@@ -427,6 +437,7 @@ mod tests {
                 cost_per_useful_gpu_hour: Known::Value(4.861),
             },
             days: Some(("2026-10-01".into(), "2026-10-31".into())),
+            zone: "UTC".into(),
             notes: vec!["dates have no zone".into()],
         }
     }
@@ -456,6 +467,21 @@ mod tests {
             assert!(text.contains(part), "{part}\n{text}");
         }
         assert!(!text.contains(ROUNDING));
+    }
+
+    #[test]
+    fn days_of_another_zone_than_the_bills_say_so() {
+        let report = Report {
+            zone: "Europe/Berlin".into(),
+            ..sample(&[("vision", "30.5")])
+        };
+        let view = ReportView::new(report, &ReportQuery::default(), Next::default());
+        let headline = view.headline();
+        assert!(
+            headline.contains("from 2026-10-01 to 2026-10-31 (days of Europe/Berlin);"),
+            "{headline}"
+        );
+        assert_eq!(serde_json::to_value(&view).unwrap()["zone"], "Europe/Berlin");
     }
 
     #[test]

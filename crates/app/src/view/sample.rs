@@ -260,6 +260,7 @@ pub fn plan() -> Plan {
         }],
         alternatives: orders(),
         notes: vec!["1 of 2 steps wait for a condition".into()],
+        names: std::collections::BTreeMap::new(),
     };
     plan.id = lowwater_engine::plan_id(&plan);
     plan

@@ -1,12 +1,14 @@
 //! One step: everything about it.
 
-use lowwater_model::id::Currency;
+use std::collections::BTreeSet;
+
+use lowwater_model::id::{Currency, ResourceId};
 use lowwater_model::money::Estimate;
 use lowwater_model::plan::{Plan, Step};
 use serde::{Serialize, Serializer};
 
 use super::next::Next;
-use super::plan::{metric_words, target_words};
+use super::plan::{metric_words, named, target_words};
 use crate::amount::{self, estimate_cents, range};
 use crate::output::View;
 use crate::screen::{Figure, Screen, figure};
@@ -79,18 +81,22 @@ impl StepView<'_> {
         figures.push(figure("effort", step.effort.as_str(), "what it takes"));
         figures
     }
+}
 
-    fn resources(&self) -> Vec<String> {
-        let resources = self.step().change.kind().resources();
-        let mut named: Vec<String> = resources.iter().take(MOST_RESOURCES).map(ToString::to_string).collect();
-        if resources.len() > MOST_RESOURCES {
-            named.push(format!(
-                "and {} more (--json has all)",
-                resources.len() - MOST_RESOURCES
-            ));
-        }
-        named
+/// `name (id)` of each, as far as a reader goes.
+fn listed(resources: &BTreeSet<ResourceId>, plan: &Plan) -> Vec<String> {
+    let mut named: Vec<String> = resources
+        .iter()
+        .take(MOST_RESOURCES)
+        .map(|id| named(plan, id))
+        .collect();
+    if resources.len() > MOST_RESOURCES {
+        named.push(format!(
+            "and {} more (--json has all)",
+            resources.len() - MOST_RESOURCES
+        ));
     }
+    named
 }
 
 fn with(amount: String, currency: &Currency) -> String {
@@ -126,16 +132,14 @@ impl View for StepView<'_> {
             screen = screen.title("Needs").points(needs);
         }
         screen = screen.title("Undo").text(step.undo.clone());
+        let (resources, words) = (step.change.kind().resources(), target_words(self.plan, &step.target));
         screen = screen
             .title(match step.target.scope {
-                Some(_) => format!(
-                    "Sized on these machines of {}, touches none",
-                    target_words(&step.target)
-                ),
-                None => format!("Touches {}", target_words(&step.target)),
+                Some(_) => format!("Sized on these machines of {words}, touches none"),
+                None => format!("Touches {words}"),
             })
-            .points(self.resources());
-        let explain = step.change.kind().resources().first().map(|id| {
+            .points(listed(&resources, self.plan));
+        let explain = resources.first().map(|id| {
             self.next
                 .command(&format!("explain {}", crate::config::quoted(id.as_str())))
         });
@@ -149,10 +153,6 @@ impl View for StepView<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lowwater_model::change::Change;
-    use lowwater_model::change::commit::Commit;
-    use lowwater_model::offer::Market;
-    use lowwater_model::plan::Scope;
 
     use crate::screen::Paint;
     use crate::view::sample;
@@ -189,29 +189,11 @@ mod tests {
     #[test]
     fn long_lists_are_cut_and_said() {
         let mut plan = sample::plan();
-        plan.steps[0].change = Change::Commit(Commit {
-            scope: Scope {
-                provider: "aws".into(),
-                sku: "g5.xlarge".into(),
-                region: "us-east-1".into(),
-            },
-            resources: (0..MOST_RESOURCES + 3).map(|i| format!("i-{i:03}").into()).collect(),
-            term: Market::OneYear,
-            level: 1,
-            rate: 0.5,
-            demand: 1.0,
-            worst_demand: 0.9,
-        });
-        let view = StepView {
-            plan: &plan,
-            index: 0,
-            stale: None,
-            next: Next::default(),
-        };
-        assert!(
-            view.screen()
-                .render(100, Paint::new(false))
-                .contains("- and 3 more (--json has all)")
-        );
+        plan.names = [("i-001".into(), "trainer".to_owned())].into();
+        let resources = (0..MOST_RESOURCES + 3).map(|i| format!("i-{i:03}").as_str().into());
+        let lines = listed(&resources.collect(), &plan);
+        assert_eq!(lines[..2], ["i-000", "trainer (i-001)"]);
+        assert_eq!(lines.len(), MOST_RESOURCES + 1);
+        assert_eq!(lines.last().unwrap(), "and 3 more (--json has all)");
     }
 }

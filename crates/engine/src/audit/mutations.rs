@@ -76,6 +76,11 @@ const MUTATIONS: &[Mutation] = &[
         p.version += 1;
         Some(())
     }),
+    ("a machine that is called like another one", "target", |p| {
+        let id = p.steps.first()?.change.kind().resources().into_iter().next()?;
+        p.names.insert(id, "somebody-else".into());
+        Some(())
+    }),
     ("other facts", "identity", |p| {
         p.facts = "others".into();
         Some(())

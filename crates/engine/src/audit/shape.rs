@@ -16,8 +16,20 @@ pub(super) fn check(case: Case<'_>, report: &mut Report) {
         form(step, report);
     }
     order(case, report);
+    names(case, report);
     for declined in &case.plan.declined {
         refusal(case, declined, report);
+    }
+}
+
+/// A resource must not be called like another one.
+fn names(case: Case<'_>, report: &mut Report) {
+    for (id, name) in &case.plan.names {
+        let known = case.facts.resources.iter().find(|r| r.id == *id);
+        let is_its = known.and_then(|r| r.name.as_ref()) == Some(name);
+        report.demand(is_its, "target", &format!("names {id}"), || {
+            format!("the facts do not call it `{name}`")
+        });
     }
 }
 

@@ -147,6 +147,7 @@ fn two_dimensions_days_and_bounds() {
         })
         .unwrap();
     assert_eq!((none.rows.len(), none.stored, none.exact), (0, Money::ZERO, None));
+    assert_eq!(report.zone, "UTC");
     let billing = ReportQuery {
         from,
         period: PeriodKind::Billing,
