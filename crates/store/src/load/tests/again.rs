@@ -188,7 +188,7 @@ fn appended_rows_that_were_there_are_counted_with_their_money() {
     let money = Money::from_units(rows[30..40].iter().map(|c| c.billed).sum());
     let told = said(&report).unwrap();
     assert!(
-        told.starts_with("10 rows of what was appended equal a charge"),
+        told.contains(", and appended all the same: 10 rows, BilledCost "),
         "{told}"
     );
     assert!(
