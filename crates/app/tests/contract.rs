@@ -104,6 +104,26 @@ fn a_discount_leaves_the_age_of_a_price() {
 }
 
 #[test]
+fn doctor_names_a_discount_that_changes_no_price() {
+    let dir = loaded();
+    let contract = dir.path().join("lowwater-data/contract.toml");
+    let found = || {
+        let findings = json(dir.path(), &["doctor"]);
+        let all = findings.as_array().unwrap().clone();
+        all.into_iter()
+            .filter(|f| {
+                f["where"]
+                    .as_str()
+                    .is_some_and(|place| place.starts_with("contract.toml"))
+            })
+            .count()
+    };
+    assert_eq!(found(), 0);
+    std::fs::write(contract, CONTRACT.replace("g6.*", "g66.*")).unwrap();
+    assert_eq!(found(), 1);
+}
+
+#[test]
 fn a_wrong_contract_is_named_with_its_line_and_a_hint() {
     let dir = tempfile::tempdir().unwrap();
     let data = organisation::write(dir.path());

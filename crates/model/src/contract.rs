@@ -228,6 +228,18 @@ impl Contract {
         offers.into_iter().map(less).collect()
     }
 
+    /// Discounts that hold on a day and are on none of these list prices: misspelt, or on what nobody lists.
+    pub fn without_price(&self, offers: &[Offer], services: &Services, day: Date) -> Vec<&Discount> {
+        let is_priced = |discount: &&Discount| {
+            offers.iter().filter(|offer| offer.basis.is_list()).any(|offer| {
+                let sku = offer.sku.as_str().to_lowercase();
+                discount.is_on(offer, &sku, services.of(&offer.cloud, &sku))
+            })
+        };
+        let holding = self.discounts.iter().filter(|discount| discount.days.hold_on(day));
+        holding.filter(|discount| !is_priced(discount)).collect()
+    }
+
     /// For each provider the minimum that runs at an instant, else the next; those that are over are left out.
     pub fn minimums_at(&self, at: Timestamp) -> BTreeMap<&str, &Minimum> {
         let mut open: BTreeMap<&str, &Minimum> = BTreeMap::new();

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use lowwater_model::charge::CostMetric;
-use lowwater_model::contract::{Minimum, MinimumFacts, Services, end_of, place};
+use lowwater_model::contract::{Discount, Minimum, MinimumFacts, Services, end_of, place};
 use lowwater_model::known::Known;
 use lowwater_model::money::Money;
 use lowwater_model::offer::Offer;
@@ -27,18 +27,37 @@ impl Store {
         offers: impl IntoIterator<Item = Offer>,
         at: Timestamp,
     ) -> Result<Vec<Offer>, StoreError> {
-        let contract = &self.config().contract;
-        let services = if contract.discounts.iter().any(|discount| !discount.service.is_absent()) {
-            self.machine_services(at)?
-        } else {
-            Services::default()
-        };
         let day = TimeZone::UTC.to_datetime(at).date();
-        Ok(contract.applied(offers, &services, day))
+        Ok(self.config().contract.applied(offers, &self.machine_services(at)?, day))
     }
 
+    /// Discounts that change no price at an instant, one line each with its place.
+    pub fn contract_warnings(&self, at: Timestamp) -> Result<Vec<String>, StoreError> {
+        let contract = &self.config().contract;
+        if contract.discounts.is_empty() {
+            return Ok(Vec::new());
+        }
+        let day = TimeZone::UTC.to_datetime(at).date();
+        let offers: Vec<Offer> = self.written_offers(self.listed_offers(day)?).collect();
+        let services = self.machine_services(at)?;
+        let warning = |discount: &Discount| {
+            format!(
+                "{}: this discount is on no list price that is known: compare its provider, service and SKU with the bill's and \
+                 with `lowwater offers`",
+                place(discount.line)
+            )
+        };
+        let without = contract.without_price(&offers, &services, day);
+        Ok(without.into_iter().map(warning).collect())
+    }
+
+    /// Under which services the bill shows GPU machines; asked only where a discount names one.
     fn machine_services(&self, at: Timestamp) -> Result<Services, StoreError> {
         let mut services = Services::default();
+        let discounts = &self.config().contract.discounts;
+        if discounts.iter().all(|discount| discount.service.is_absent()) {
+            return Ok(services);
+        }
         let places = self.places(until(at));
         for row in self.query_view("machine_services", &places)?.iter() {
             services.add(

@@ -247,7 +247,7 @@ impl Store {
     }
 
     /// What owners and lists say, and the built-in table.
-    fn written_offers(&self, listed: Vec<Offer>) -> impl Iterator<Item = Offer> {
+    pub(crate) fn written_offers(&self, listed: Vec<Offer>) -> impl Iterator<Item = Offer> {
         self.config()
             .offers
             .iter()

@@ -43,7 +43,7 @@ pub fn evidence(store: &Store) -> Result<Evidence, AppError> {
         untagged: untagged(store, &facts)?,
         rejects: store.rejects()?,
         unknown_costs: store.manifest().bills.values().map(|unit| unit.unknown_costs).sum(),
-        config_warnings: store.config().warnings.clone(),
+        config_warnings: [store.config().warnings.clone(), store.contract_warnings(facts.as_of)?].concat(),
         min_join_share: store.config().policy.section("usage").float("min_join_share"),
         facts,
     })

@@ -212,6 +212,22 @@ fn what_can_not_be_meant_is_refused_with_its_line() {
 }
 
 #[test]
+fn a_discount_on_no_known_list_price_is_told() {
+    let text = "[[discount]]\nsku = \"p5.*\"\nshare = 0.1\n\
+                [[discount]]\nsku = \"p55.*\"\nshare = 0.1\n\
+                [[discount]]\nservice = \"Amazon EC3\"\nshare = 0.1\n\
+                [[discount]]\nprovider = \"gcp\"\nshare = 0.1\nuntil = 2026-01-01\n";
+    let contract = parse(text).unwrap();
+    let lines = |basis| {
+        let offers = [offer("p5.48xlarge", Market::OnDemand, basis)];
+        let told = contract.without_price(&offers, &services(), day("2026-11-01"));
+        told.iter().map(|discount| discount.line).collect::<Vec<_>>()
+    };
+    assert_eq!(lines(PriceBasis::List), [4, 7], "that of 2025 is over");
+    assert_eq!(lines(PriceBasis::Net), [1, 4, 7], "a net price takes no discount");
+}
+
+#[test]
 fn a_minimum_is_exact_and_ends_with_its_last_day() {
     let entry = |amount: &str| {
         let text =

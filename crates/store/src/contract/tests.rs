@@ -91,6 +91,20 @@ fn a_discount_is_of_the_day_on_which_prices_are_looked_at() {
 }
 
 #[test]
+fn a_discount_that_changes_no_price_is_told_with_its_line() {
+    let misspelt = format!("{DISCOUNT}\n[[discount]]\nservice = \"EC3\"\nshare = 0.1\n");
+    let (_dir, store) = store_of(&days("2026-10-01", 1, "1"), &misspelt);
+    let warnings = store
+        .contract_warnings("2026-10-02T00:00:00Z".parse().unwrap())
+        .unwrap();
+    assert_eq!(warnings.len(), 1, "{warnings:?}");
+    assert!(
+        warnings[0].starts_with("contract.toml:8: this discount is on no list price"),
+        "{warnings:?}"
+    );
+}
+
+#[test]
 fn every_byte_of_the_contract_is_in_the_facts_id() {
     let (dir, store) = store_of(&days("2026-10-01", 2, "1"), DISCOUNT);
     let before = store.facts_id(None).unwrap();

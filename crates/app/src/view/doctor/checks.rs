@@ -384,7 +384,7 @@ fn config(of: &Evidence) -> Vec<Finding> {
             cost: None,
             place: place.into(),
             why: why.into(),
-            hint: "correct the line; it was left out".into(),
+            hint: "correct the line; it changes nothing as it is".into(),
         }
     };
     of.config_warnings.iter().map(one).collect()
