@@ -3,14 +3,16 @@
 
 use std::collections::BTreeMap;
 
-use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
 use lowwater_model::job::{ExitState, JobRun};
 use lowwater_model::known::Known;
 use lowwater_model::offer::{Market, Offer, PriceBook};
 use lowwater_model::spot::{Likely, SpotMarket, SpotPlace};
 
+/// What was seen longer ago says nothing of interruptions: markets and their types have changed.
+const OLD_DAYS: i64 = 365;
 /// Machine-hours on spot from which the rate that jobs saw counts: fewer say nothing of what comes once in days.
 const ENOUGH_HOURS: f64 = 200.0;
 /// Prices of a place from which their lowest and highest are the ends of what is likely.
@@ -80,12 +82,21 @@ fn market(
         .iter()
         .filter(|row| row.as_of <= day && is_at(row, &place))
         .max_by_key(|row| (!row.zone.is_empty(), row.as_of));
+    let age = |row: &Interruptions| i64::from((day - row.as_of).get_days());
     // How long capacity stays away stands in spot.csv alone: without its row that is unknown, not nothing.
     let (interruptions, said) = match (seen(jobs, &place, at), row) {
         (Some((rate, said)), Some(_)) => (Known::Value(rate), said),
+        (None, Some(row)) if age(row) > OLD_DAYS => (
+            Known::unknown(format!(
+                "spot.csv saw how often it is taken back on {}, {} days ago; what is older than a year says nothing",
+                row.as_of,
+                age(row)
+            )),
+            String::new(),
+        ),
         (None, Some(row)) => (
             Known::Value(row.per_hour),
-            format!("spot.csv of {}, {}", row.as_of, row.source),
+            format!("spot.csv of {}, {} days old, {}", row.as_of, age(row), row.source),
         ),
         (Some(_), None) => (
             Known::unknown("no row of spot.csv says how long it stays away once it is taken back (wait_hours)"),
@@ -157,8 +168,10 @@ fn price(offers: &[&Offer], newest: &Offer) -> (Likely, String) {
 
 /// Interruptions an hour that jobs on spot saw there, with ends of about 80 % by the square root of their number.
 fn seen(jobs: &[JobRun], place: &SpotPlace, at: Timestamp) -> Option<(Likely, String)> {
+    let oldest = at - SignedDuration::from_hours(24 * OLD_DAYS);
     let here = jobs.iter().filter(|run| {
         run.market == Some(Market::Spot)
+            && run.start.is_some_and(|start| start >= oldest)
             && run
                 .sku
                 .as_deref()
@@ -250,7 +263,7 @@ mod tests {
             workload: None,
             submitted: None,
             start: Some(start),
-            end: Some(start + jiff::SignedDuration::from_hours(hours)),
+            end: Some(start + SignedDuration::from_hours(hours)),
             sku: Some("p4d.24xlarge".into()),
             count: Some(2.0),
             gpus: Some(16.0),
@@ -343,6 +356,46 @@ mod tests {
         assert!(
             matches!(found, Known::Unknown(why) if why.contains("wait_hours")),
             "{found:?}"
+        );
+    }
+
+    #[test]
+    fn what_was_seen_years_ago_says_nothing() {
+        let book = PriceBook(vec![offer("", 8.0, "2026-10-01")]);
+        let of = |rows: &[Interruptions], jobs: &[JobRun]| markets(&book, rows, jobs, at()).remove(0);
+        let row = |as_of: &str| Interruptions {
+            cloud: "aws".into(),
+            region: "us-east-1".into(),
+            zone: String::new(),
+            sku: "p4d.24xlarge".into(),
+            per_hour: Likely {
+                low: 0.01,
+                middle: 0.02,
+                high: 0.04,
+            },
+            wait_hours: 1.0,
+            as_of: as_of.parse().unwrap(),
+            source: "trace".into(),
+        };
+        let fresh = of(&[row("2026-09-20")], &[]);
+        assert!(
+            fresh.source.contains("spot.csv of 2026-09-20, 42 days old, trace"),
+            "{}",
+            fresh.source
+        );
+        assert!(fresh.interruptions_per_hour.value().is_some());
+        let old = of(&[row("2001-09-20")], &[]);
+        assert!(matches!(&old.interruptions_per_hour, Known::Unknown(why) if why.contains("2001-09-20")));
+        let ancient = JobRun {
+            start: Some("2020-01-01T00:00:00Z".parse().unwrap()),
+            end: Some("2020-03-01T00:00:00Z".parse().unwrap()),
+            ..run(500, ExitState::Preempted)
+        };
+        assert!(
+            of(&[row("2001-09-20")], &[ancient])
+                .interruptions_per_hour
+                .value()
+                .is_none()
         );
     }
 }

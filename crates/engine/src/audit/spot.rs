@@ -188,10 +188,10 @@ impl Look<'_> {
         if rate == 0.0 {
             return (length / interval, 0.0);
         }
-        let (done, restarted) = ((-rate * length).exp(), (-rate * restart).exp());
-        let failures = (1.0 - done) / done;
-        let failed_restarts = failures * (1.0 - restarted) / restarted;
-        let interruptions = failures + failed_restarts;
+        // (1 - p) / p of a chance p = e^-x, without its loss of digits where x is small.
+        let failures_until_success = |x: f64| x.exp_m1();
+        let failures = failures_until_success(rate * length);
+        let interruptions = failures + failures * failures_until_success(rate * restart);
         // Time under risk is one hour in 1 / rate interruptions.
         (interruptions / rate / interval, interruptions / interval)
     }

@@ -80,10 +80,11 @@ impl Kind for UseSpot {
     fn describe(&self) -> String {
         let count = self.resources.len();
         let noun = if count == 1 { "resource" } else { "resources" };
-        format!(
-            "Run {count} {noun} of {} on spot capacity: {}, a checkpoint every {:.2} hours",
-            self.workload, self.place, self.checkpoint_every_hours
-        )
+        let every = match self.checkpoint_every_hours {
+            hours if hours < 0.1 => format!("{:.1} minutes", hours * 60.0),
+            hours => format!("{hours:.2} hours"),
+        };
+        format!("Run {count} {noun} of {} on spot capacity: {}, a checkpoint every {every}", self.workload, self.place)
     }
 
     fn effects(&self, facts: &Facts) -> Vec<Effect> {

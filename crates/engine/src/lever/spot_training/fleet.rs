@@ -133,15 +133,28 @@ impl<'a> Fleet<'a> {
             )));
         }
         let is_newest = |market: &&SpotMarket| !fresh.iter().any(|other| other.place == market.place && other.as_of > market.as_of);
-        let looks = fresh.iter().copied().filter(is_newest).filter_map(|market| {
+        let newest = || fresh.iter().copied().filter(is_newest);
+        let looks = newest().filter_map(|market| {
             let known = market.interruptions_per_hour.value()?;
             (known.is_sound() && market.rate.is_sound()).then(|| self.job.on(market, known))
         });
+        let looks: Vec<Look<'_>> = looks.collect();
+        if !looks.is_empty() && looks.iter().all(|look| !look.expected.hours.is_finite()) {
+            return Err(plain(format!(
+                "it would never end on spot capacity of {words}: interruptions come faster than a save and a restart"
+            )));
+        }
         let cost = |look: &Look<'_>| self.change(look).hour_cost(look.expected);
-        let best = looks.min_by(|a, b| cost(a).total_cmp(&cost(b)).then_with(|| a.market.place.cmp(&b.market.place)));
+        let best = looks.into_iter().min_by(|a, b| cost(a).total_cmp(&cost(b)).then_with(|| a.market.place.cmp(&b.market.place)));
         best.ok_or_else(|| {
+            let why = newest().find_map(|market| match &market.interruptions_per_hour {
+                Known::Unknown(why) => Some(why.as_str()),
+                Known::Value(_) => None,
+            });
             plain(format!(
-                "measure this first: nobody knows how often spot capacity of {words} is taken back; load a trace"
+                "measure this first: nobody knows how often spot capacity of {words} is taken back: {}; write a row of spot.csv or \
+                 load jobs that ran there",
+                why.unwrap_or("what is known of it is no spread")
             ))
         })
     }
@@ -245,7 +258,7 @@ impl<'a> Fleet<'a> {
         Err(Refusal {
             why: format!(
                 "saves {:.1} % net on {}, less than the {:.0} % of min_net_saving_share: an hour of today's at {:.4} {} becomes \
-                 {:.3} spot hours at {:.4}, with an interruption in {}",
+                 {:.3} spot hours at {:.4}, interrupted {}",
                 net * 100.0,
                 look.market.place,
                 least * 100.0,

@@ -203,3 +203,22 @@ fn only_training_on_demand_is_looked_at() {
     spread.resources[0].lines.push(lowwater_model::facts::CostLine { spread: lowwater_model::charge::Spread::Even, ..line });
     assert_eq!(verdicts(&spread, "").len(), 2, "one is refused, one goes");
 }
+
+/// Chances so small that 1 - e^-x has no digits left must not part planner and auditor.
+#[test]
+fn hardly_any_interruption_is_counted_alike() {
+    for rate in ["1e-15", "1e-300", "1e-9", "0"] {
+        let market = format!("{{ sku = \"p4d.24xlarge\", rate = [6, 8, 9], interruptions = [{rate}, {rate}, {rate}], as_of = \"2026-11-01\" }}");
+        let (facts, policy) = (facts(JOB, &market), sample::policy(""));
+        let plan = crate::plan(&facts, &policy, 1);
+        assert_eq!((plan.steps.len(), crate::audit(&facts, &policy, &plan)), (1, vec![]), "{rate}");
+    }
+    let (_, finding) = found(&facts(JOB, &MARKET.replace("[0.005, 0.01, 0.02]", "[0, 0, 0]")), "");
+    assert!(finding.because.iter().any(|line| line.contains("is interrupted never")), "{:?}", finding.because);
+}
+
+#[test]
+fn work_that_would_never_end_and_rates_that_nobody_knows_are_said() {
+    let often = MARKET.replace("[0.005, 0.01, 0.02]", "[900, 1e9, 1e10]");
+    assert!(declined(JOB, &often, "").why.starts_with("it would never end on spot capacity of p4d.24xlarge"));
+}

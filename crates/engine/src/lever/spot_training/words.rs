@@ -9,7 +9,7 @@ use crate::lever::evidence;
 
 /// How often, in words.
 pub(super) fn every(mean_hours: f64) -> String {
-    if mean_hours.is_finite() { format!("{mean_hours:.1} hours") } else { "no time at all".into() }
+    if mean_hours.is_finite() { format!("once in {mean_hours:.1} hours") } else { "never".into() }
 }
 
 impl Fleet<'_> {
@@ -32,7 +32,7 @@ impl Fleet<'_> {
                 market.place, market.rate.middle, market.rate.low, market.rate.high, market.source
             ),
             format!(
-                "the job is interrupted once in {}; a save of {} GB takes {:.1} minutes, a restart {:.1}",
+                "the job is interrupted {}; a save of {} GB takes {:.1} minutes, a restart {:.1}",
                 every(look.mean_hours),
                 self.gb,
                 job.checkpoint_hours * 60.0,
