@@ -6,7 +6,7 @@ use std::fmt;
 use serde::de::{DeserializeOwned, Visitor};
 use serde::{Deserialize, Deserializer};
 
-use super::client::{Client, Failure, shown};
+use super::client::{Client, Failure};
 
 /// Every answer: the data, and what it is worth.
 #[derive(Debug, Deserialize)]
@@ -85,9 +85,14 @@ pub(super) fn read<T: DeserializeOwned>(client: &Client, body: &[u8]) -> Result<
         Failure::Final(error.hint("is there a login page or a proxy in front of it?").into())
     })?;
     match envelope.data {
-        Some(data) if envelope.status == "success" => Ok((data, envelope.warnings.iter().map(|w| shown(w)).collect())),
+        Some(data) if envelope.status == "success" => {
+            Ok((data, envelope.warnings.iter().map(|w| client.shown(w)).collect()))
+        }
         _ => {
-            let error = client.error(format!("answers with status `{}` and no data", shown(&envelope.status)));
+            let error = client.error(format!(
+                "answers with status `{}` and no data",
+                client.shown(&envelope.status)
+            ));
             Err(Failure::Final(error.hint("look into the server's log").into()))
         }
     }

@@ -73,6 +73,8 @@ pub(super) struct Client {
     agent: Agent,
     pub(super) url: ServerUrl,
     headers: Vec<(&'static str, String)>,
+    /// What no message may hold, in every form in which the server has seen it.
+    secrets: Vec<String>,
     pub(super) limits: Limits,
 }
 
@@ -93,12 +95,15 @@ impl Client {
             .user_agent(concat!("lowwater/", env!("CARGO_PKG_VERSION")))
             .build()
             .new_agent();
-        let login = match &options.login {
-            Login::None => None,
-            Login::Bearer(token) => Some(format!("Bearer {}", token.reveal())),
+        let (login, secrets) = match &options.login {
+            Login::None => (None, Vec::new()),
+            Login::Bearer(token) => (
+                Some(format!("Bearer {}", token.reveal())),
+                vec![token.reveal().to_owned()],
+            ),
             Login::Basic { user, password } => {
-                let pair = format!("{user}:{}", password.reveal());
-                Some(format!("Basic {}", base64(pair.as_bytes())))
+                let pair = base64(format!("{user}:{}", password.reveal()).as_bytes());
+                (Some(format!("Basic {pair}")), vec![pair, password.reveal().to_owned()])
             }
         };
         let login = login.map(|login| ("Authorization", login));
@@ -107,6 +112,7 @@ impl Client {
             agent,
             url,
             headers: login.into_iter().chain(tenant).collect(),
+            secrets: secrets.into_iter().filter(|secret| !secret.is_empty()).collect(),
             limits,
         }
     }
@@ -215,7 +221,7 @@ impl Client {
 
     /// An answer that is none.
     fn refused(&self, status: u16, body: &[u8], location: Option<&str>) -> Failure {
-        let says = said(body);
+        let says = self.said(body);
         let from = |what: String, hint: &str| StoreError::from(self.error(what).hint(hint));
         match status {
             401 => Failure::Final(from(format!("wants another login (401{says})"), LOGIN_HINT)),
@@ -229,7 +235,11 @@ impl Client {
                 Failure::TooMuch(from(format!("can't answer that much ({status}{says})"), SMALLER_HINT))
             }
             503 | 504 => Failure::Busy(from(format!("is too busy ({status}{says})"), SMALLER_HINT)),
-            429 | 500 | 502 => Failure::Passing(from(
+            429 => Failure::Busy(from(
+                format!("is asked too often (429{says})"),
+                "try again later, or with a longer --step; what was committed is kept and not fetched twice",
+            )),
+            500 | 502 => Failure::Passing(from(
                 format!("fails ({status}{says})"),
                 "look into the server's log; what was committed is kept and not fetched twice",
             )),
@@ -237,7 +247,7 @@ impl Client {
                 let to = location
                     .and_then(|l| l.split(['?', '#']).next())
                     .filter(|l| !l.contains('@'));
-                let to = to.map(|to| format!(" to {}", shown(to))).unwrap_or_default();
+                let to = to.map(|to| format!(" to {}", self.shown(to))).unwrap_or_default();
                 Failure::Final(from(
                     format!("sends elsewhere{to} ({status})"),
                     "name that server itself",
@@ -250,9 +260,28 @@ impl Client {
         }
     }
 
+    /// What a server says of a failure, short: the error in its JSON, else nothing.
+    fn said(&self, body: &[u8]) -> String {
+        let json: serde_json::Value = serde_json::from_slice(body).unwrap_or_default();
+        json["error"]
+            .as_str()
+            .map(|text| format!(": {}", self.shown(text)))
+            .unwrap_or_default()
+    }
+
+    /// Text of the server for a message: short, harmless, and without the login, which some servers repeat.
+    pub(super) fn shown(&self, text: &str) -> String {
+        short(&self.without_login(text))
+    }
+
+    fn without_login(&self, text: &str) -> String {
+        let hide = |text: String, secret: &String| text.replace(secret.as_str(), "(login)");
+        self.secrets.iter().fold(text.to_owned(), hide)
+    }
+
     /// An error about this server.
     pub(super) fn error(&self, what: impl Into<String>) -> InputError {
-        InputError::new(self.url.base(), what)
+        InputError::new(self.url.base(), self.without_login(&what.into()))
     }
 }
 
@@ -265,17 +294,8 @@ const LOGIN_HINT: &str = "give it in LOWWATER_PROMETHEUS_TOKEN or --token-file, 
 LOWWATER_PROMETHEUS_PASSWORD; Mimir wants --tenant too";
 const SMALLER_HINT: &str = "try again later, or with a longer --step; what was committed is kept and not fetched twice";
 
-/// What a server says of a failure, short: the error in its JSON, else nothing.
-fn said(body: &[u8]) -> String {
-    let json: serde_json::Value = serde_json::from_slice(body).unwrap_or_default();
-    json["error"]
-        .as_str()
-        .map(|text| format!(": {}", shown(text)))
-        .unwrap_or_default()
-}
-
-/// Text of a server for a message: short, and without anything that moves a cursor.
-pub(super) fn shown(text: &str) -> String {
+/// Text for a message: short, and without anything that moves a cursor.
+fn short(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).take(200).collect()
 }
 
@@ -311,6 +331,7 @@ fn base64(bytes: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Secret;
     use super::*;
 
     #[test]
@@ -321,10 +342,51 @@ mod tests {
         assert_eq!(base64(&[0xfb, 0xff]), "+/8=");
     }
 
+    fn client(login: Login) -> Client {
+        let options = ServerOptions {
+            login,
+            ..ServerOptions::default()
+        };
+        Client::new(
+            ServerUrl::parse(std::path::Path::new("http://127.0.0.1:9")).unwrap(),
+            &options,
+            Limits::default(),
+        )
+    }
+
     #[test]
     fn what_servers_say_moves_no_cursor() {
-        assert_eq!(said(b"{\"error\":\"a\\u001b[2Jb\"}"), ": a[2Jb");
-        assert_eq!(said(b"<html>"), "");
-        assert_eq!(shown(&"x".repeat(1000)).len(), 200);
+        let client = client(Login::None);
+        assert_eq!(client.said(b"{\"error\":\"a\\u001b[2Jb\"}"), ": a[2Jb");
+        assert_eq!(client.said(b"<html>"), "");
+        assert_eq!(client.shown(&"x".repeat(1000)).len(), 200);
+    }
+
+    #[test]
+    fn a_login_that_the_server_repeats_is_not_shown() {
+        let long = "T".repeat(300);
+        let client_of = |token: &str| client(Login::Bearer(Secret::new(token)));
+        assert_eq!(
+            client_of("S3CRET").shown("bad token Bearer S3CRET, S3CRET"),
+            "bad token Bearer (login), (login)"
+        );
+        assert_eq!(
+            client_of(&long).shown(&format!("no: {long}")),
+            "no: (login)",
+            "not even its begin"
+        );
+        let basic = client(Login::Basic {
+            user: "ada".into(),
+            password: Secret::new("hunter2"),
+        });
+        assert_eq!(
+            basic.shown("Basic YWRhOmh1bnRlcjI= is ada:hunter2"),
+            "Basic (login) is ada:(login)"
+        );
+        let error = basic
+            .refused(400, b"{\"error\":\"hunter2\"}", None)
+            .into_error()
+            .to_string();
+        assert!(error.contains("(400: (login))"), "{error}");
     }
 }
