@@ -15,7 +15,7 @@ use lowwater_model::order::{LISTED_WEEKS, Order, OrderName, YEAR_WEEKS, work_hou
 use lowwater_model::plan::{Finding, Phase, Step, Verdict};
 use lowwater_model::policy::{Policy, Settings};
 
-use crate::lever::LEVERS;
+use crate::lever::{LEVERS, commit_baseline};
 use crate::replay::Replay;
 
 #[cfg(test)]
@@ -284,9 +284,10 @@ fn richest(left: &[Candidate]) -> Option<usize> {
     (0..left.len()).reduce(better)
 }
 
-/// What the levers of commitments find before anything else is done.
+/// What the levers of commitments find before anything else is done. Who commits first does not ask what idles.
 fn bought_today(facts: &Facts, policy: &Policy) -> Vec<Finding> {
     let today = Replay::of(facts);
+    let policy = &policy.with_lever(commit_baseline::META.name, "max_idle_share", 1.0);
     let committing = LEVERS.iter().filter(|lever| lever.meta().phase == Phase::Commit);
     let verdicts = committing.flat_map(|lever| lever.find(&today, policy));
     verdicts

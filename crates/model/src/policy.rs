@@ -529,6 +529,15 @@ impl Policy {
         Ok(self)
     }
 
+    /// The same with another value of a lever's key.
+    #[must_use]
+    pub fn with_lever(&self, lever: &str, key: &str, value: impl Into<Value>) -> Self {
+        let mut policy = self.clone();
+        let section = policy.sections.entry(format!("lever.{lever}")).or_default();
+        section.insert(key.to_owned(), value.into());
+        policy
+    }
+
     /// A section that belongs to no lever.
     pub fn section(&self, name: &str) -> Settings {
         Settings(self.sections.get(name).cloned().unwrap_or_default())

@@ -9,9 +9,11 @@ use lowwater_model::charge::Spread;
 use lowwater_model::facts::{LineKind, Resource};
 use lowwater_model::id::ResourceId;
 use lowwater_model::offer::{Market, PriceKey};
+use lowwater_model::period::Hour;
 use lowwater_model::plan::Step;
 use lowwater_model::policy::Settings;
 use lowwater_model::sku::find_sku;
+use lowwater_model::workload::Role;
 
 use super::recount::Recount;
 use super::{Case, Report, at};
@@ -57,6 +59,9 @@ pub(super) fn check(case: Case<'_>, report: &mut Report) {
         look.demand(taken.is_none(), report, || {
             format!("{} is taken by an earlier step", taken.map_or("", |id| id.as_str()))
         });
+        for resource in look.resources() {
+            look.waste(resource, &recount.demand(&[&resource.id], &before), report);
+        }
         look.trend(&demand, report);
         look.level(&demand, report);
         let as_billed = recount.demand(&ids, &[]);
@@ -109,6 +114,25 @@ impl Look<'_> {
         self.demand(quality.days_with_charges >= quality.days, report, || {
             "days without charges".into()
         });
+    }
+
+    /// What idles most of the time, and should not, is no demand.
+    fn waste(&self, resource: &Resource, demand: &[(f64, f64)], report: &mut Report) {
+        if resource.owner.role == Role::Standby || resource.owner.keep.is_some() {
+            return;
+        }
+        let facts = self.case.facts;
+        let start = facts.history.hour_range().start;
+        let idle: Vec<bool> = facts
+            .period
+            .hour_range()
+            .zip(demand.iter().skip((facts.period.hour_range().start - start) as usize))
+            .filter(|(_, (running, _))| *running > 0.0)
+            .filter_map(|(hour, _)| resource.usage.at(Hour(hour)).map(|usage| usage.idle))
+            .collect();
+        let wasted = idle.iter().filter(|idle| **idle).count() as f64;
+        let is_waste = idle.len() >= 24 && wasted > self.settings.float("max_idle_share") * idle.len() as f64;
+        self.demand(!is_waste, report, || format!("{} idles most of the time", resource.id));
     }
 
     fn price(&self, report: &mut Report) {

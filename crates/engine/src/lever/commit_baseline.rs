@@ -8,6 +8,7 @@ use lowwater_model::money::Money;
 use lowwater_model::plan::{Declined, Phase, Scope, Target, Verdict};
 use lowwater_model::policy::KeyDefault::{Float, Int, List};
 use lowwater_model::policy::{Policy, Section, Settings, key};
+use lowwater_model::workload::Role;
 
 use super::{Lever, LeverMeta, evidence, merged, owner, running, target_of};
 use crate::replay::Replay;
@@ -29,10 +30,10 @@ pub const META: LeverMeta = LeverMeta {
           quantile rule, with the level that the discount deserves and not a fixed percentile. Coverage, utilisation, \
           effective savings rate and break-even utilisation are shown.\n\n\
           Refused: scopes with a history shorter than the policy asks or with demand that falls, days without \
-          charges anywhere, prices that are unknown or old, types on their way out, and whatever goes beyond the \
-          limits on hourly exposure, on one purchase and on the term of a generation; a purchase is cut to the limits \
+          charges anywhere, prices that are unknown or old, types on their way out, machines that mostly idle, \
+          and whatever goes beyond the limits on hourly exposure, on one purchase and on the term of a generation; a purchase is cut to the limits \
           where some of it fits. `never` forbids it for a resource, whose hours then do not count. `keep`, standby \
-          and criticality do not matter: the machines stay as they are.\n\n\
+          and criticality are no obstacle: the machines stay as they are.\n\n\
           It believes that the next year looks like the last weeks. A commitment is the one step that can't be undone, \
           so it comes last, waits for the steps that it was sized on, and is better bought often and small.",
     phase: Phase::Commit,
@@ -48,6 +49,11 @@ pub const META: LeverMeta = LeverMeta {
                 "max_fall_share",
                 Float(0.1),
                 "Share by which demand may lie below what it was before: the replayed period against the history before it, and the last week against the period. A tenth: machines that leave one by one strand a commitment. The low end of the range is what is saved when demand falls so far.",
+            ),
+            key(
+                "max_idle_share",
+                Float(0.5),
+                "Share of the observed hours on demand that a machine may idle on every GPU and still count as demand; standbys and what is kept wait on purpose. Half: what idles longer should be stopped, shared or explained before anything is promised for it.",
             ),
             key(
                 "max_hourly_exposure",
@@ -81,6 +87,8 @@ pub const META: LeverMeta = LeverMeta {
 
 /// Words in `never` that forbid a step of this lever.
 const FORBIDDING: &[&str] = &["commit"];
+/// A day: fewer observed hours say nothing of how much a machine idles.
+const ENOUGH_HOURS: usize = 24;
 
 /// See [`META`].
 #[derive(Debug)]
@@ -148,7 +156,7 @@ fn scopes<'a>(so_far: &Replay<'a>, policy: &Policy) -> (Scopes<'a>, Vec<Declined
         }
         let never = owner::never(resource, policy, FORBIDDING);
         let spread = (!resource.is_hourly()).then(|| evidence::NEEDS_HOURS.to_owned());
-        if let Some(why) = never.or(spread) {
+        if let Some(why) = never.or(spread).or_else(|| idles(so_far, policy, resource)) {
             declined.push(Declined {
                 lever: META.name.into(),
                 target: target_of(resource),
@@ -165,6 +173,32 @@ fn scopes<'a>(so_far: &Replay<'a>, policy: &Policy) -> (Scopes<'a>, Vec<Declined
         scopes.entry(scope).or_default().push(resource);
     }
     (scopes, declined)
+}
+
+/// Why a machine is waste and no demand: it idles most of the time, and nobody has said that it should.
+fn idles(so_far: &Replay<'_>, policy: &Policy, resource: &Resource) -> Option<String> {
+    if resource.owner.role == Role::Standby || resource.owner.keep.is_some() {
+        return None;
+    }
+    let period = so_far.facts().period;
+    let runs = so_far.on_demand([&resource.id], period);
+    let first = period.hour_range().start;
+    let seen = resource.usage.iter().filter(|(hour, _)| {
+        let index = usize::try_from(hour.0 - first).ok();
+        index.and_then(|index| runs.get(index)).is_some_and(|hour| hour.units > 0.0)
+    });
+    let (mut observed, mut idle) = (0_usize, 0_usize);
+    for (_, usage) in seen {
+        observed += 1;
+        idle += usize::from(usage.idle);
+    }
+    let most = policy.lever(META.name, None, None).float("max_idle_share");
+    (observed >= ENOUGH_HOURS && idle as f64 > most * observed as f64).then(|| {
+        format!(
+            "it was idle on every GPU in {idle} of {observed} observed hours on demand: stop or share it first, or say that it \
+             waits on purpose (role = \"standby\", keep)"
+        )
+    })
 }
 
 /// Is the type, or its accelerator, in the list?

@@ -181,3 +181,26 @@ fn sized_on_what_earlier_steps_leave() {
     assert_eq!((bought.level, bought.resources.len()), (3, 4));
     assert!(commit.needs.is_empty(), "the stopped machine is not in it");
 }
+
+#[test]
+fn what_idles_is_no_demand() {
+    let idle = "use = [{ idle = true, memory = 0, power = 28 }]";
+    let machines = |more: &str| format!("{MACHINES}[[resource]]\nid = \"old\"\nsku = \"p4d.24xlarge\"\nline = [{{ rate = \"21.957642\" }}]\n{idle}\n{more}");
+    let wasted = facts(YEAR, &machines(""));
+    let all = verdicts(&wasted, "");
+    let commit = all.iter().find_map(|verdict| match verdict {
+        Verdict::Found(Finding { change: Change::Commit(commit), .. }) => Some(commit.clone()),
+        _ => None,
+    });
+    let commit = commit.unwrap();
+    assert_eq!((commit.level, commit.resources.contains(&"old".into())), (3, false));
+    let why = all.iter().find_map(|verdict| match verdict {
+        Verdict::Declined(declined) => Some(declined.why.clone()),
+        Verdict::Found(_) => None,
+    });
+    assert!(why.unwrap().starts_with("it was idle on every GPU in 672 of 672 observed hours on demand"));
+    let (standby, _) = bought(&facts(YEAR, &machines("role = \"standby\"")), "");
+    assert_eq!(standby.level, 4, "a standby waits on purpose");
+    let mostly_busy = machines("").replace(idle, "use = [{}, { from = \"2026-10-20T00:00:00Z\", idle = true, memory = 0 }]");
+    assert_eq!(bought(&facts(YEAR, &mostly_busy), "").0.level, 4, "half of the hours may be idle");
+}
