@@ -28,6 +28,7 @@ enum Block {
     Headline(String),
     Title(String),
     Text(String),
+    Verbatim(String),
     Points(Vec<String>),
     Warnings(Vec<String>),
     Figures(Vec<Figure>),
@@ -62,6 +63,12 @@ impl Screen {
     #[must_use]
     pub fn title(self, title: impl Into<String>) -> Self {
         self.with(Block::Title(title.into()))
+    }
+
+    /// Lines to copy: they are never broken, whatever the width.
+    #[must_use]
+    pub fn verbatim(self, text: impl Into<String>) -> Self {
+        self.with(Block::Verbatim(text.into()))
     }
 
     /// A paragraph.
@@ -203,6 +210,7 @@ impl Block {
         match self {
             Self::Headline(text) | Self::Title(text) => each(wrap(text, width, ""), Paint::strong),
             Self::Text(text) => wrap(text, width, ""),
+            Self::Verbatim(text) => text.lines().map(|line| format!("  {line}")).collect(),
             Self::Points(points) => points
                 .iter()
                 .flat_map(|p| wrap(&format!("- {p}"), width, "  "))

@@ -121,10 +121,13 @@ pub fn declaration(class: Class, role: Role, resources: &BTreeSet<ResourceId>) -
         Role::Primary => String::new(),
         role => format!("role = \"{role}\"\n"),
     };
+    // One id a line: no terminal breaks a line of them where it may not be broken.
+    let list = match &ids[..] {
+        [one] => format!("[{one}]"),
+        many => format!("[\n  {},\n]", many.join(",\n  ")),
+    };
     format!(
-        "[[workload]]\nname = {}\nclass = \"{class}\"\n{role}\
-         [[workload.select]]\nresource_id = [{}]",
+        "[[workload]]\nname = {}\nclass = \"{class}\"\n{role}[[workload.select]]\nresource_id = {list}",
         quoted(&format!("{class} {first}{others}")),
-        ids.join(", ")
     )
 }

@@ -24,6 +24,7 @@ mod band;
 mod list_price;
 mod minimum;
 mod notes;
+mod stake;
 #[cfg(test)]
 mod tests;
 
@@ -212,8 +213,7 @@ impl<'a> Portfolio<'a> {
             .zip(without)
             .map(|(chosen, without)| step(self.facts, chosen, without))
             .collect();
-        self.declined
-            .sort_by(|a, b| (&a.lever, &a.target, &a.why).cmp(&(&b.lever, &b.target, &b.why)));
+        let declined = stake::sorted(self.facts, std::mem::take(&mut self.declined));
         let mut plan = Plan {
             version: PLAN_VERSION,
             id: "".into(),
@@ -233,9 +233,9 @@ impl<'a> Portfolio<'a> {
             minimums,
             at_list_price,
             alternatives: order::orders(self.facts, self.policy, &steps),
-            names: names(self.facts, &steps, &self.declined),
+            names: names(self.facts, &steps, &declined),
             steps,
-            declined: self.declined,
+            declined,
         };
         plan.id = plan_id(&plan);
         plan

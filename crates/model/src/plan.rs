@@ -188,6 +188,15 @@ pub struct Declined {
     pub numbers: BTreeMap<String, Estimate>,
 }
 
+impl Declined {
+    /// Money a month that it is about: what would be saved or set free, else what its machines cost.
+    pub fn at_stake(&self) -> f64 {
+        let number = |name: &str| self.numbers.get(name).map_or(0.0, |n| n.amount());
+        let saved = number("cash_per_month") + number("freed_per_month");
+        if saved > 0.0 { saved } else { number("cost_per_month") }
+    }
+}
+
 /// One thing to do.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Step {

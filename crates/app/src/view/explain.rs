@@ -13,6 +13,7 @@ use lowwater_model::usage::{BINS, HourUsage};
 use lowwater_model::workload::{Class, Role};
 use serde::Serialize;
 
+use super::refusals::reason_and_lines;
 use super::resource::{cost, is_observed, line_cost, line_hours, name};
 use crate::amount::{self, UNKNOWN, cents, echoed, plural, quantity};
 use crate::output::View;
@@ -103,15 +104,16 @@ impl Guessed {
             Class::Unknown => "Nobody declared what it is for, and nothing speaks for a class.".to_owned(),
             _ => format!("Nobody declared what it is for; it {}.", self.words()),
         };
-        let declare = match &self.declare {
-            Some(lines) => format!("To declare it, write into workloads.toml, with the right class:\n{lines}"),
-            None => "To declare it, give it a class in workloads.toml or by tag.".to_owned(),
-        };
-        screen
+        let screen = screen
             .title("What it looks like")
             .text(said)
-            .points(speaks.chain(against).collect())
-            .text(declare)
+            .points(speaks.chain(against).collect());
+        match &self.declare {
+            Some(lines) => screen
+                .text("To declare it, write into workloads.toml, with the right class:")
+                .verbatim(lines),
+            None => screen.text("To declare it, give it a class in workloads.toml or by tag."),
+        }
     }
 }
 
@@ -417,7 +419,7 @@ fn mentions(plan: &Plan, resource: &Resource) -> (Vec<PlanMention>, Vec<PlanMent
     let declined = declined.map(|d| PlanMention {
         lever: d.lever.clone(),
         step: None,
-        text: d.why.clone(),
+        text: reason_and_lines(&d.why).0.to_owned(),
     });
     (steps.collect(), declined.collect())
 }

@@ -306,7 +306,8 @@ impl View for PlanView<'_> {
             };
             screen = screen
                 .title(format!("Looked at and not proposed ({}{more})", refused.len()))
-                .table(refusals::table(plan, &refused[..shown]));
+                .table(refusals::table(plan, &refused[..shown]))
+                .then(refusals::declarations(&refused[..shown]));
         }
         screen = screen.remarks("What to know", plan.notes.clone());
         if self.extent == Extent::Whole {

@@ -8,7 +8,7 @@ use lowwater_model::plan::{Declined, Plan, Scope, Target};
 
 use super::plan::{named, of_workload, target_words};
 use crate::amount::{self, estimate_cents, plural};
-use crate::screen::{Column, Table};
+use crate::screen::{Column, Screen, Table};
 
 /// Resources of a refusal that are named.
 const NAMED: usize = 2;
@@ -16,8 +16,6 @@ const NAMED: usize = 2;
 const REASONS: usize = 3;
 /// What stands for the machines in a reason that many share.
 const THESE: &str = "these";
-/// As in every amount a month of a plan.
-const HOURS_A_MONTH: f64 = 730.0;
 
 /// A reason, and the levers that were refused for it.
 #[derive(Debug)]
@@ -54,10 +52,10 @@ impl<'a> Refusal<'a> {
         same && self.reason().is_some() && self.reason() == other.reason()
     }
 
-    fn at_stake(&self, plan: &Plan) -> f64 {
+    fn at_stake(&self) -> f64 {
         std::iter::once(&self.widest)
             .chain(&self.alike)
-            .map(|d| at_stake(plan, d))
+            .map(|d| d.at_stake())
             .sum()
     }
 
@@ -71,7 +69,7 @@ impl<'a> Refusal<'a> {
             }
             _ => [
                 target(plan, &one.target),
-                one.why.clone(),
+                reason_and_lines(&one.why).0.to_owned(),
                 numbers_words(&one.numbers, plan),
             ],
         }
@@ -121,7 +119,7 @@ pub fn merged(plan: &Plan) -> Vec<Refusal<'_>> {
         }
     }
     let mut refusals = by_reason(refusals);
-    refusals.sort_by(|a, b| b.at_stake(plan).total_cmp(&a.at_stake(plan)));
+    refusals.sort_by(|a, b| b.at_stake().total_cmp(&a.at_stake()));
     refusals
 }
 
@@ -135,18 +133,6 @@ fn by_reason(refusals: Vec<Refusal<'_>>) -> Vec<Refusal<'_>> {
         }
     }
     grouped
-}
-
-/// Money that a refusal is about, for a month: what would be saved, else what it costs.
-fn at_stake(plan: &Plan, declined: &Declined) -> f64 {
-    let number = |name: &str| declined.numbers.get(name).map_or(0.0, |n| n.amount());
-    let saved = number("cash_per_month") + number("freed_per_month");
-    let hours = plan.period.seconds() as f64 / 3600.0;
-    if saved > 0.0 || hours <= 0.0 {
-        saved
-    } else {
-        number("cost_in_period") * HOURS_A_MONTH / hours
-    }
 }
 
 /// `chat, 3 resources: chat-1 (i-1), chat-2 (i-2) and 1 more`.
@@ -165,6 +151,28 @@ fn target(plan: &Plan, target: &Target) -> String {
         Some(workload) => of_workload(workload, &resources),
         None => resources,
     }
+}
+
+/// A reason without the lines that declare the machines, and these lines.
+pub(super) fn reason_and_lines(why: &str) -> (&str, Option<&str>) {
+    match why.split_once(". To declare it, write into workloads.toml:\n") {
+        Some((why, lines)) => (why, Some(lines)),
+        None => (why, None),
+    }
+}
+
+/// The lines of workloads.toml that answer refusals which ask for a declaration.
+pub fn declarations(refusals: &[Refusal<'_>]) -> Screen {
+    let all = refusals
+        .iter()
+        .flat_map(|refusal| std::iter::once(&refusal.widest).chain(&refusal.alike));
+    let lines: Vec<&str> = all.filter_map(|one| reason_and_lines(&one.why).1).collect();
+    if lines.is_empty() {
+        return Screen::default();
+    }
+    Screen::default()
+        .text("To declare what nobody declared, write what is right of this into workloads.toml:")
+        .verbatim(lines.join("\n"))
 }
 
 /// Refusals as a table.
@@ -212,7 +220,7 @@ fn numbers_words(numbers: &BTreeMap<String, Estimate>, plan: &Plan) -> String {
         let money = || estimate_cents(*number);
         Some(match name.as_str() {
             "cash_per_month" | "freed_per_month" | "hours_in_window" => return None,
-            "cost_in_period" => format!("costs {} {currency} in these days", money()),
+            "cost_per_month" => format!("costs {} {currency} a month", money()),
             "hours_observed" => match numbers.get("hours_in_window") {
                 Some(window) => format!("{value} of {} hours observed", amount::plain(window.amount())),
                 None => format!("{value} hours observed"),
@@ -239,7 +247,7 @@ pub fn reasons(plan: &Plan) -> Vec<String> {
     for one in &plan.declined {
         let kind = one.why.split(':').next().unwrap_or_default();
         let stakes = kinds.entry(kind).or_default();
-        let part = at_stake(plan, one) / one.target.resources.len().max(1) as f64;
+        let part = one.at_stake() / one.target.resources.len().max(1) as f64;
         for resource in &one.target.resources {
             let stake = stakes.entry(resource).or_default();
             *stake = stake.max(part);
@@ -288,7 +296,7 @@ mod tests {
         let mut plan = sample::plan();
         plan.declined = vec![
             refusal("small", &["i-1"], &[("cash_per_month", 5.0), ("freed_per_month", 0.0)]),
-            refusal("middle", &["i-2", "i-3", "i-4", "i-5"], &[("cost_in_period", 672.0)]),
+            refusal("middle", &["i-2", "i-3", "i-4", "i-5"], &[("cost_per_month", 672.0)]),
             refusal(
                 "large",
                 &["i-6", "i-7"],
@@ -307,7 +315,7 @@ mod tests {
         at("2 resources: i-6, i-7");
         at("would free 9,000.00 USD a month of commitment");
         at("12 of 336 hours observed");
-        at("costs 672.00 USD in these days");
+        at("costs 672.00 USD a month");
         at("depth 2");
         assert!(!text.contains("would save 0"), "{text}");
     }
@@ -384,10 +392,10 @@ mod tests {
         let mut schedule = refusal(
             "declare this first: nobody said",
             &["i-1", "i-2", "i-3"],
-            &[("cost_in_period", 300.0)],
+            &[("cost_per_month", 300.0)],
         );
         schedule.lever = "off_hours".into();
-        let month = 300.0 * HOURS_A_MONTH / (plan.period.seconds() as f64 / 3600.0);
+        let month = 300.0;
         let idle = refusal(
             "declare this first: nobody said",
             &["i-1", "i-2"],

@@ -125,7 +125,7 @@ impl Lever for OffHours {
                 Err(refusal) => Err(refusal),
             };
             match guessed {
-                Err(refusal) => declined.push(refused(facts, resource, refusal)),
+                Err(refusal) => declined.push(refused(resource, refusal)),
                 Ok(guessed) => fleets
                     .entry(FleetKey::of(resource, &settings, guessed.is_some()))
                     .or_default()
@@ -281,10 +281,9 @@ fn first_observed(resource: &Resource, history: Period) -> Option<Hour> {
     history.hour_range().map(Hour).find(|hour| is_known(resource, *hour))
 }
 
-/// A refusal of one machine, with what it costs.
-fn refused(facts: &Facts, resource: &Resource, refusal: Refusal) -> Refused {
-    let cost = evidence::compute_cost(resource, facts.period).estimate().rounded();
-    refusal.by(META.name, target_of(resource), BTreeMap::from([("cost_in_period".to_owned(), cost)]))
+/// A refusal of one machine.
+fn refused(resource: &Resource, refusal: Refusal) -> Refused {
+    refusal.by(META.name, target_of(resource), BTreeMap::new())
 }
 
 /// The days of the owner's calendar from the history on, or none where it is not known.

@@ -7,7 +7,7 @@ use lowwater_model::change::set_schedule::{CapacityRisk, SetSchedule};
 use lowwater_model::change::{Change, Effort};
 use lowwater_model::facts::Resource;
 use lowwater_model::id::WorkloadName;
-use lowwater_model::money::{Estimate, Money};
+use lowwater_model::money::Estimate;
 use lowwater_model::period::{HOUR_SECONDS, Spans};
 use lowwater_model::plan::{Declined, Finding, Target, Verdict};
 use lowwater_model::policy::{Policy, Settings};
@@ -57,7 +57,7 @@ impl<'a> Fleet<'a> {
 
     pub(super) fn verdict(&self) -> Verdict {
         match self.schedule() {
-            Err(why) => Verdict::Declined(self.declined(why, self.cost())),
+            Err(why) => Verdict::Declined(self.declined(why, BTreeMap::new())),
             Ok(schedule) if self.key.scarce => self.scarce(schedule),
             Ok(schedule) => Verdict::Found(self.finding(schedule, None)),
         }
@@ -70,17 +70,6 @@ impl<'a> Fleet<'a> {
             why,
             numbers,
         }
-    }
-
-    /// What the machines cost, where there is no schedule to price.
-    fn cost(&self) -> BTreeMap<String, Estimate> {
-        let period = self.so_far.facts().period;
-        let cost: Money = self
-            .members
-            .iter()
-            .map(|member| evidence::compute_cost(member, period))
-            .sum();
-        BTreeMap::from([("cost_in_period".to_owned(), cost.estimate().rounded())])
     }
 
     fn target(&self) -> Target {
