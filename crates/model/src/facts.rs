@@ -295,7 +295,7 @@ pub struct Quality {
 }
 
 impl Quality {
-    /// Share of GPU money that is joined to activity, 0 to 1; none where there is no GPU money.
+    /// Share of GPU money that is on machines with joined metrics, 0 to 1; none where there is no GPU money.
     pub fn join_share(&self) -> Option<f64> {
         (!self.gpu_cost.is_zero()).then(|| self.joined_gpu_cost.estimate().amount() / self.gpu_cost.estimate().amount())
     }

@@ -192,7 +192,7 @@ pub const SECTIONS: &[Section] = &[
             key(
                 "min_join_share",
                 Float(0.8),
-                "Share of GPU money that must be joined to activity before an idle finding is more than `measure this first`. Below four fifths the unmeasured part could be the busy part.",
+                "Share of GPU money that must be on machines with joined metrics before an idle finding is more than `measure this first`. Below four fifths the unmeasured part could be the busy part.",
             ),
             key(
                 "min_observed_minutes",

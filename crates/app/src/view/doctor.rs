@@ -106,7 +106,7 @@ fn figures(facts: &Facts, min_join_share: f64) -> Vec<Figure> {
     let quality = &facts.quality;
     let instant = |at: Option<jiff::Timestamp>| at.map_or_else(|| UNKNOWN.to_owned(), amount::instant);
     let wanted = format!(
-        "of GPU money is joined to activity; idle findings need {}",
+        "of GPU money is on machines with joined metrics; idle findings need {}",
         amount::share(min_join_share)
     );
     vec![

@@ -168,8 +168,10 @@ pub struct Loaded {
 /// How the bill and the metrics fit together.
 #[derive(Clone, Debug, Serialize)]
 pub struct Join {
-    /// Share of GPU money that is joined to activity, 0 to 1; null where the bill has no GPUs.
+    /// Share of GPU money that is on machines with joined metrics, 0 to 1; null where the bill has no GPUs.
     pub share: Option<f64>,
+    /// Share of all billed GPU-hours that was observed, 0 to 1; null where the bill has none.
+    pub measured_share: Option<f64>,
     /// Cost of GPU machines.
     pub gpu_cost: Money,
     /// The part of it that is joined.
@@ -200,8 +202,17 @@ impl From<&Coverage> for Join {
             billed_gpu_hours: d.billed_gpu_hours,
             observed_gpu_hours: six_digits(d.observed_gpu_hours),
         };
+        let days = || {
+            coverage
+                .days
+                .iter()
+                .map(|d| (d.billed_gpu_hours.estimate().amount(), d.observed_gpu_hours))
+        };
+        let billed: f64 = days().map(|(billed, _)| billed).sum();
+        let measured: f64 = days().map(|(billed, observed)| observed.min(billed)).sum();
         Self {
             share: coverage.join_share().map(six_digits),
+            measured_share: (billed > 0.0).then(|| six_digits(measured / billed)),
             gpu_cost: coverage.gpu_cost,
             joined_cost: coverage.joined_cost,
             unmatched_gpus: coverage.unmatched_gpus.len() as u64,
@@ -245,8 +256,10 @@ impl Loaded {
         let (joined, all) = (cents(join.joined_cost), cents(join.gpu_cost));
         let share = amount::share(share);
         format!(
-            "{share} of GPU money is joined to activity: {joined} of {all} {}; {unmatched}.",
-            self.currency()
+            "{share} of GPU money is on machines with joined metrics: {joined} of {all} {}; {unmatched}. {} of all billed \
+             GPU-hours were observed.",
+            self.currency(),
+            share_or_unknown(join.measured_share)
         )
     }
 
@@ -620,7 +633,9 @@ mod tests {
         assert!(text(0).contains("The bill has no GPU machines"));
         let two = text(2);
         assert!(
-            two.contains("75.0 % of GPU money is joined to activity: 150.00 of 200.00 USD; everything matched."),
+            two.contains(
+                "75.0 % of GPU money is on machines with joined metrics: 150.00 of 200.00 USD; everything matched."
+            ),
             "{two}"
         );
         assert!(two.contains("2026-10-02              24.0      18.0  75.0 %"), "{two}");

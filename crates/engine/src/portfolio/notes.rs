@@ -13,7 +13,7 @@ use lowwater_model::policy::Policy;
 use lowwater_model::workload::Class;
 
 use super::minimum;
-use crate::replay::Saved;
+use crate::replay::{Saved, billed};
 
 pub(super) fn of(facts: &Facts, policy: &Policy, steps: &[Step], minimums: &[MinimumOutcome]) -> Vec<String> {
     let notes = [
@@ -120,15 +120,37 @@ fn joined(facts: &Facts, policy: &Policy) -> Option<String> {
     let share = facts.quality.join_share()?;
     let limit = policy.section("usage").float("min_join_share");
     let verdict = if share < limit {
-        "so idle findings are only `measure this first`"
+        "so idle findings are only `measure this first`".to_owned()
     } else {
-        "enough for idle findings"
+        format!(
+            "and {:.1} % of the hours of these were measured",
+            measured(facts) * 100.0
+        )
     };
     Some(format!(
-        "{:.1} % of the GPU money is joined to metrics (the policy wants {:.0} %), {verdict}",
+        "{:.1} % of the GPU money is on machines that are joined to metrics (the policy wants {:.0} %), {verdict}",
         share * 100.0,
         limit * 100.0
     ))
+}
+
+/// Share of the billed GPU-hours of joined machines that was measured in the period; 0 where none is joined.
+fn measured(facts: &Facts) -> f64 {
+    let hours = facts.period.hour_range();
+    let (mut seen, mut all) = (0.0, 0.0);
+    for resource in &facts.resources {
+        let observed = resource
+            .usage
+            .iter()
+            .filter(|(hour, _)| hours.contains(&hour.0))
+            .count();
+        if observed > 0 {
+            let ran = billed(resource, facts.period).hours();
+            seen += resource.gpus * (observed as f64).min(ran);
+            all += resource.gpus * ran;
+        }
+    }
+    if all > 0.0 { seen / all } else { 0.0 }
 }
 
 fn days(facts: &Facts) -> Option<String> {

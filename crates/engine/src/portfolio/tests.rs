@@ -249,7 +249,7 @@ fn notes_say_what_to_know() {
     let expected = [
         "hours in which every GPU of a machine was idle cost 1,344.00 USD in these days (development 1,344.00); the steps take 0.00 of \
              that, in cash and freed commitment; refusals say why not more, and only `idle` looks at classes other than development",
-        "50.0 % of the GPU money is joined to metrics (the policy wants 80 %), so idle findings are only `measure this first`",
+        "50.0 % of the GPU money is on machines that are joined to metrics (the policy wants 80 %), so idle findings are only `measure this first`",
         "27 of the 28 replayed days have charges: amounts a month are too low",
         "replayed on BilledCost and not on EffectiveCost: as the case says",
         "0.000000000005 USD of the difference to BilledCost have no name",
