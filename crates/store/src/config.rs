@@ -1,6 +1,6 @@
 //! What the owner writes beside the store: policy, workloads, hosts, holidays, offers, contracts. All are optional.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use lowwater_model::cloud::cloud_id;
@@ -109,7 +109,7 @@ impl Config {
             "as_of",
         ];
         let interruptions = read_rows(dir, "spot.csv", &needed, interruptions, &mut warnings)?;
-        refuse_unknown_calendars(&policy, &workloads, &calendars)?;
+        warnings.extend(unknown_calendars(&policy, &workloads, &calendars));
         workloads.workload.iter().try_for_each(|w| check_curve(dir, w))?;
         Ok(Self {
             policy,
@@ -387,8 +387,8 @@ fn holds(fields: &Fields<'_>) -> Option<Holds> {
     })
 }
 
-/// A calendar that nobody wrote down would silently mean no holidays.
-fn refuse_unknown_calendars(policy: &Policy, workloads: &Workloads, calendars: &Calendars) -> Result<(), StoreError> {
+/// Calendars that are named and that nobody wrote down: their holidays count as working days, and that is said.
+fn unknown_calendars(policy: &Policy, workloads: &Workloads, calendars: &Calendars) -> Vec<String> {
     let from_policy = policy
         .calendars()
         .into_iter()
@@ -397,15 +397,17 @@ fn refuse_unknown_calendars(policy: &Policy, workloads: &Workloads, calendars: &
         .workload
         .iter()
         .filter_map(|w| Some(("workloads.toml", w.holidays.as_ref()?.to_string())));
-    let unknown = from_policy
+    let unknown: BTreeSet<(&str, String)> = from_policy
         .chain(of_workloads)
-        .find(|(_, name)| !calendars.contains_key(name.as_str()));
-    match unknown {
-        None => Ok(()),
-        Some((file, name)) => Err(ConfigError::new(file, format!("there is no holiday calendar `{name}`"))
-            .hint("add its days to holidays.csv: calendar,date,name")
-            .into()),
-    }
+        .filter(|(_, name)| !calendars.contains_key(name.as_str()))
+        .collect();
+    let words = |(file, name): (&str, String)| {
+        format!(
+            "{file}: there is no holiday calendar `{name}`, so its holidays count as working days; add its days to \
+             holidays.csv: calendar,date,name"
+        )
+    };
+    unknown.into_iter().map(words).collect()
 }
 
 #[cfg(test)]
@@ -531,14 +533,14 @@ mod tests {
     }
 
     #[test]
-    fn holidays_are_days_and_a_calendar_must_exist() {
+    fn holidays_are_days_and_a_calendar_without_days_is_told() {
         let text = "calendar,date,name\nDE-BE,2026-10-03,Unity\nDE-BE,3 October,Unity\n";
         let config = read(&[("holidays.csv", text)]).unwrap();
         assert_eq!(
             config
                 .calendars
                 .values()
-                .map(std::collections::BTreeSet::len)
+                .map(BTreeSet::len)
                 .sum::<usize>(),
             1
         );
@@ -548,10 +550,12 @@ mod tests {
             config.warnings[0]
         );
         for policy in ["[calendar]\nholidays = \"XX\"\n", "[team.vision]\nholidays = \"XX\"\n"] {
-            let error = read(&[("policy.toml", policy)]).unwrap_err();
+            let config = read(&[("policy.toml", policy)]).unwrap();
+            assert_eq!(config.warnings.len(), 1);
             assert!(
-                error.contains("no holiday calendar `XX`") && error.contains("hint:"),
-                "{error}"
+                config.warnings[0].starts_with("policy.toml: there is no holiday calendar `XX`"),
+                "{:?}",
+                config.warnings
             );
         }
     }

@@ -69,10 +69,10 @@ impl BacktestView {
             Column::number("step"),
             Column::text("what").at_least(24),
             Column::number(format!("expected ({})", self.currency)),
-            Column::number("p10 to p90"),
+            Column::number("p10 to p90").optional(1),
             Column::number("would have been"),
             Column::text("inside"),
-            Column::number("worked GPU-hours taken"),
+            Column::number("work taken (GPU-hours)").optional(2),
         ]);
         for (number, step) in (1..).zip(&self.judged.steps) {
             table.row([

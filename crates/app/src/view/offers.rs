@@ -36,6 +36,8 @@ pub struct Search {
 pub struct Offers {
     rows: Vec<Row>,
     most: usize,
+    /// The day from which ages are counted.
+    day: Date,
 }
 
 /// One offer.
@@ -155,6 +157,7 @@ impl Offers {
         rows.sort_by(|a, b| price(a).total_cmp(&price(b)));
         Self {
             rows,
+            day,
             most: if all { usize::MAX } else { MOST },
         }
     }
@@ -168,8 +171,9 @@ impl Offers {
         }
         let old = self.rows.iter().filter(|r| r.age_days > OLD_DAYS).count();
         format!(
-            "{}, the cheapest accelerator-hour first; {old} older than {OLD_DAYS} days.",
-            plural(count, "offer")
+            "{}, the cheapest accelerator-hour first; on {}, today, {old} are older than {OLD_DAYS} days.",
+            plural(count, "offer"),
+            self.day
         )
     }
 }
@@ -184,7 +188,7 @@ impl View for Offers {
             Column::number("an hour"),
             Column::number("per GPU"),
             Column::text("currency").optional(2),
-            Column::text("basis"),
+            Column::text("basis").optional(1),
             Column::number("days old"),
             Column::text("source").at_least(16).optional(3),
         ]);

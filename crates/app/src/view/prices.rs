@@ -196,11 +196,11 @@ impl View for Prices {
         let mut table = Table::new([
             Column::text("SKU").at_least(WHOLE_SKU).whole(),
             Column::text("where"),
-            Column::text("market").optional(3),
+            Column::text("market"),
             Column::number(format!("an hour ({})", self.currency)),
             Column::number("days old"),
             Column::text("as of").optional(2),
-            Column::text("basis"),
+            Column::text("basis").optional(3),
             Column::number(format!("cost ({})", self.currency)).optional(1),
         ]);
         let mut sources: Vec<String> = Vec::new();
