@@ -536,14 +536,7 @@ mod tests {
     fn holidays_are_days_and_a_calendar_without_days_is_told() {
         let text = "calendar,date,name\nDE-BE,2026-10-03,Unity\nDE-BE,3 October,Unity\n";
         let config = read(&[("holidays.csv", text)]).unwrap();
-        assert_eq!(
-            config
-                .calendars
-                .values()
-                .map(BTreeSet::len)
-                .sum::<usize>(),
-            1
-        );
+        assert_eq!(config.calendars.values().map(BTreeSet::len).sum::<usize>(), 1);
         assert!(
             config.warnings[0].starts_with("holidays.csv:3:date: "),
             "{}",

@@ -43,6 +43,7 @@ use crate::prometheus::{self, ServerOptions, ServerReport};
 use crate::usage::{self, MetricsFile};
 
 pub(crate) use limits::RejectLimit;
+pub use notes::counted;
 pub use rejects::rejects;
 pub(crate) use rejects::write_rejects;
 pub(crate) use write::{Output, Values, parquet, write};

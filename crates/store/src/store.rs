@@ -1,7 +1,7 @@
 //! One pinned version of the store with its configuration: what every question is asked of.
 
 use std::cell::OnceCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use crate::config::Config;
 use crate::error::StoreError;
 use crate::join::{self, Joined};
 use crate::layout::{BillUnit, Layout, Manifest, Snapshot, TABLES};
-use crate::load::Reject;
+use crate::load::{Reject, counted};
 use crate::owner::Owners;
 use crate::schema;
 use crate::session::{Row, Session};
@@ -112,7 +112,18 @@ impl Store {
     /// What a reader of any number must know.
     pub fn notes(&self) -> Vec<String> {
         let bills = self.manifest().bills.values();
-        let mut notes: BTreeSet<String> = bills.clone().flat_map(|u| u.warnings.iter().cloned()).collect();
+        // The same fact of several units is one fact, with all its rows.
+        let mut rows_of: BTreeMap<&str, Option<u64>> = BTreeMap::new();
+        for (text, rows) in bills.clone().flat_map(|u| &u.warnings).map(|warning| counted(warning)) {
+            let sum = rows_of.entry(text).or_default();
+            *sum = rows.map(|rows| sum.unwrap_or(0) + rows);
+        }
+        let words = |(text, rows): (&str, Option<u64>)| match rows {
+            None => text.to_owned(),
+            Some(1) => format!("{text}: 1 row"),
+            Some(rows) => format!("{text}: {rows} rows"),
+        };
+        let mut notes: BTreeSet<String> = rows_of.into_iter().map(words).collect();
         let unknown: u64 = bills.map(|u| u.unknown_costs).sum();
         if unknown > 0 {
             notes.insert(format!(

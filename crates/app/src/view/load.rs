@@ -6,7 +6,7 @@ use lowwater_model::charge::CostMetric;
 use lowwater_model::money::{ExactSum, Money};
 use lowwater_store::coverage::{Coverage, CoverageDay};
 use lowwater_store::layout::RejectedMoney;
-use lowwater_store::load::{LoadReport, UnitReport};
+use lowwater_store::load::{LoadReport, UnitReport, counted};
 use lowwater_store::prometheus::ServerReport;
 use serde::Serialize;
 
@@ -17,6 +17,8 @@ use crate::screen::{Column, Screen, Table};
 
 /// Days that the text form shows.
 const MOST_DAYS: usize = 31;
+/// Units that the text form shows; sums of all stand above them.
+const MOST_UNITS: usize = 40;
 
 /// A sum as the file wrote it, as it is stored, and what lies between.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -323,7 +325,9 @@ impl Loaded {
             return "Nothing changed: what the servers have was loaded before.".to_owned();
         }
         if self.unchanged {
-            return "Nothing changed: the same files were loaded before.".to_owned();
+            return "Nothing changed: the same files were loaded before, and they stay as they were read then, whatever the \
+                    options of this load."
+                .to_owned();
         }
         let billed = self.totals.get(CostMetric::Billed.as_str());
         let bill = (rows("bill") > 0).then(|| {
@@ -379,7 +383,7 @@ impl Loaded {
             columns.push(Column::text("before"));
         }
         let mut table = Table::new(columns);
-        for unit in &self.units {
+        for unit in self.units.iter().take(MOST_UNITS) {
             let mut cells = vec![
                 unit.source.clone(),
                 unit.account.clone(),
@@ -419,7 +423,7 @@ impl Loaded {
             let unknown = bills().map(|unit| unit.rejects_without_cost).sum();
             table.total(cells("all", metric, total, unknown));
         }
-        for unit in &self.units {
+        for unit in self.units.iter().take(MOST_UNITS) {
             for (metric, total) in in_order(&unit.totals) {
                 table.row(cells(&unit.name(), metric, total, unit.rejects_without_cost));
             }
@@ -468,20 +472,6 @@ fn server_words(server: &ServerReport) -> String {
     )
 }
 
-/// `PricingCategory is empty: 6 rows` in its words and its number.
-fn counted(warning: &str) -> (&str, Option<u64>) {
-    let rows = |text: &str| text.trim_end_matches(" rows").trim_end_matches(" row").parse().ok();
-    match warning.rsplit_once(": ") {
-        Some((text, count)) if count.ends_with(" row") || count.ends_with(" rows") => {
-            match rows(&count.replace(',', "")) {
-                Some(rows) => (text, Some(rows)),
-                None => (warning, None),
-            }
-        }
-        _ => (warning, None),
-    }
-}
-
 /// Billed first, as everywhere.
 fn in_order(totals: &BTreeMap<String, Total>) -> impl Iterator<Item = (&'static str, &Total)> {
     CostMetric::ALL
@@ -494,6 +484,12 @@ impl View for Loaded {
         let mut screen = Screen::new(self.headline())
             .table(self.units_table())
             .table(self.sums_table());
+        if self.units.len() > MOST_UNITS {
+            let more = self.units.len() - MOST_UNITS;
+            screen = screen.text(format!(
+                "{more} more units of source, account and month are in the sums of all; --json has each."
+            ));
+        }
         for server in &self.servers {
             screen = screen.text(server_words(server));
         }
@@ -848,5 +844,22 @@ mod tests {
                 .render(100, Paint::new(false))
                 .starts_with("Nothing changed")
         );
+    }
+
+    #[test]
+    fn thousands_of_units_are_cut_and_said() {
+        let mut report = LoadReport {
+            units: (0..99).map(|n| unit(&format!("{n:04}-01"), &["1"], &[])).collect(),
+            ..LoadReport::default()
+        };
+        report
+            .units
+            .iter_mut()
+            .for_each(|unit| unit.account = unit.month.clone());
+        let text = Loaded::new(&report, None, &coverage(0), Next::default())
+            .screen()
+            .render(100, Paint::new(false));
+        assert!(text.contains("0039-01") && !text.contains("0040-01"), "{text}");
+        assert!(text.contains("59 more units"), "{text}");
     }
 }

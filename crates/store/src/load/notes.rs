@@ -131,6 +131,24 @@ fn tag_notes(column: &Text) -> Vec<Option<String>> {
     notes.collect()
 }
 
+/// `PricingCategory is empty: 6 rows` in its words and its number.
+pub fn counted(warning: &str) -> (&str, Option<u64>) {
+    let rows = |text: &str| {
+        text.trim_end_matches(" rows")
+            .trim_end_matches(" row")
+            .replace(',', "")
+            .parse()
+            .ok()
+    };
+    match warning.rsplit_once(": ") {
+        Some((text, count)) if count.ends_with(" row") || count.ends_with(" rows") => match rows(count) {
+            Some(rows) => (text, Some(rows)),
+            None => (warning, None),
+        },
+        _ => (warning, None),
+    }
+}
+
 /// At most 60 bytes of a text, for a message.
 fn short(text: &str) -> &str {
     &text[..text.floor_char_boundary(60)]
@@ -148,8 +166,13 @@ fn pricing_categories(charges: Charges<'_>, units: &mut Units) {
         return;
     }
     for (row, unit) in charges.chunk.units.iter().enumerate() {
-        let is_tax = charge.get(row as u32).and_then(ChargeCategory::parse) == Some(ChargeCategory::Tax);
-        if !is_tax && pricing.codes.get(row as u32) == NONE {
+        // FOCUS wants it of use and purchases; tax, credits and adjustments may go without.
+        let category = charge.get(row as u32).and_then(ChargeCategory::parse);
+        let is_priced = !matches!(
+            category,
+            Some(ChargeCategory::Tax | ChargeCategory::Credit | ChargeCategory::Adjustment)
+        );
+        if is_priced && pricing.codes.get(row as u32) == NONE {
             units.get_mut(*unit as usize).note("PricingCategory is empty", None);
         }
     }
