@@ -7,12 +7,13 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use lowwater_model::job::{ExitState, JobRun};
 use lowwater_model::offer::Market;
+use lowwater_model::policy::Policy;
 
 use crate::error::{InputError, StoreError};
 use crate::format::{Decode, JobSink, MetricsOptions};
 use crate::input::Input;
 use crate::layout::{RejectedMoney, Transaction, UsageUnit};
-use crate::load::{LoadRequest, Output, Progress, Reject, UnitReport, Values, write, write_rejects};
+use crate::load::{LoadRequest, Output, Progress, Reject, RejectLimit, UnitReport, Values, write, write_rejects};
 use crate::schema;
 use crate::session::{Row, Session};
 use crate::store::Store;
@@ -63,7 +64,7 @@ impl JobSink for Taken {
 /// Reads jobs into the transaction. Says what came of them, and whether anything changed.
 pub(crate) fn ingest(
     files: Vec<MetricsFile>,
-    request: &LoadRequest,
+    (request, policy): (&LoadRequest, &Policy),
     transaction: &mut Transaction,
     progress: &dyn Progress,
 ) -> Result<(Vec<UnitReport>, bool), StoreError> {
@@ -80,6 +81,8 @@ pub(crate) fn ingest(
             continue;
         }
         let taken = decode(&new, request, progress)?;
+        let rejects = (taken.rejects.len() as u64, &taken.rejects[..]);
+        RejectLimit::of(policy).check_rows(&source, (taken.runs.len() as u64, "runs"), rejects)?;
         reports.extend(enter(&source, taken, transaction)?);
         changed = true;
     }

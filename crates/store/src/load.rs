@@ -231,7 +231,7 @@ fn load_within(
     }
     if !listing.jobs.is_empty() {
         let files = listing.jobs.iter().map(metrics_file).collect();
-        let (reports, any) = jobs::ingest(files, request, &mut transaction, progress)?;
+        let (reports, any) = jobs::ingest(files, (request, policy), &mut transaction, progress)?;
         units.extend(reports);
         changed |= any;
     }

@@ -243,7 +243,7 @@ proptest! {
         let day = |d: i64| format!("2026-10-{d:02}");
         let declared = declared.map(|(after, amount)| (first + after, amount)).filter(|(until, _)| *until < 30);
         let more = declared.map_or_else(String::new, |(until, amount)| format!("spent = {amount}\nspent_until = {}\n", day(until)));
-        let (_dir, store) = store_of(&lines, &minimum(&more).replace("2026-10-02", &day(first)));
+        let (_dir, store) = store_of(&lines, &minimum(&more).replacen("2026-10-02", &day(first), 1));
         let (before, from) = match declared {
             Some((until, amount)) if until < at => (amount, until + 1),
             _ => (0, first),

@@ -117,3 +117,22 @@ fn accounting_of_slurm_is_known_by_its_header() {
         Some(4.0)
     );
 }
+
+#[test]
+fn a_file_of_faults_is_not_loaded() {
+    let lab = Lab::new();
+    let good = "a,,2026-10-01T00:00:00Z,2026-10-01T01:00:00Z,,,,,,,,\n";
+    let bad = "b,,2026-10-01T02:00:00Z,2026-10-01T01:00:00Z,,,,,,,,\n";
+    let error = lab
+        .load("jobs.csv", &format!("{HEADER}{good}{}", bad.repeat(6)))
+        .unwrap_err();
+    assert!(
+        error.contains("6 faults beside 1 runs") && error.contains("jobs.csv:3:end") && error.contains("hint:"),
+        "{error}"
+    );
+    assert_eq!(
+        lab.load("jobs.csv", &format!("{HEADER}{good}{bad}")).unwrap().units[0].rejects,
+        1,
+        "a few go free"
+    );
+}

@@ -39,10 +39,35 @@ impl RejectLimit {
         }
     }
 
+    /// Nothing may be rejected.
+    pub(crate) const fn none() -> Self {
+        Self { share: 0, free: 0 }
+    }
+
     /// Are so many rows of so many few enough? Up to `free` of them pass where they are not most of all.
     pub(crate) fn lets_pass(&self, rejected: u64, all: u64) -> bool {
         let rejected = i128::from(rejected);
         part_lets_pass(self.share_for(rejected), rejected, i128::from(all))
+    }
+
+    /// Fails a load of one source of which too many rows are faulty; `kept` is how many are not, as `noun`.
+    pub(crate) fn check_rows(
+        &self,
+        source: &str,
+        (kept, noun): (u64, &str),
+        (faulty, rejects): (u64, &[Reject]),
+    ) -> Result<(), StoreError> {
+        if self.lets_pass(faulty, kept + faulty) {
+            return Ok(());
+        }
+        let shown: Vec<String> = rejects.iter().take(SHOWN_REJECTS).map(Reject::line).collect();
+        let what = format!(
+            "{faulty} fault{} beside {kept} {noun}, more than load.max_reject_share lets pass, the first of them:\n  {}",
+            if faulty == 1 { "" } else { "s" },
+            shown.join("\n  ")
+        );
+        let hint = "is it the right --format? `load.max_reject_share` in policy.toml says how many may be bad";
+        Err(InputError::new(source, what).hint(hint).into())
     }
 
     fn share_for(&self, rejected_rows: i128) -> i128 {

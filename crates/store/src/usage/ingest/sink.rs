@@ -12,7 +12,6 @@ use crate::load::{Progress, Reject, RejectLimit};
 /// Rejects that are kept; a load with more has read the wrong file.
 const MAX_REJECTS: usize = 100_000;
 /// Rejects that an error shows.
-const SHOWN_REJECTS: usize = 5;
 /// Samples after which progress is told and a stop is asked for.
 const POLL_SAMPLES: u64 = 1024;
 
@@ -28,20 +27,13 @@ pub(super) struct Seen {
 impl Seen {
     /// A load with too many rejects, or without a sample, has read the wrong file.
     pub(super) fn refuse_nonsense(&self, source: &str, policy: &Policy) -> Result<(), StoreError> {
-        let all = self.samples + self.reject_count;
-        let few = RejectLimit::of(policy).lets_pass(self.reject_count, all);
-        if !few || self.reject_count > MAX_REJECTS as u64 {
-            let shown: Vec<String> = self.rejects.iter().take(SHOWN_REJECTS).map(Reject::line).collect();
-            let what = format!(
-                "{} fault{} beside {} samples, more than load.max_reject_share lets pass, the first of them:\n  {}",
-                self.reject_count,
-                if self.reject_count == 1 { "" } else { "s" },
-                self.samples,
-                shown.join("\n  ")
-            );
-            let hint = "is it the right --format? `load.max_reject_share` in policy.toml says how many may be bad";
-            return Err(InputError::new(source, what).hint(hint).into());
-        }
+        // Of more rejects than are kept in memory, none is let pass.
+        let limit = if self.reject_count > MAX_REJECTS as u64 {
+            RejectLimit::none()
+        } else {
+            RejectLimit::of(policy)
+        };
+        limit.check_rows(source, (self.samples, "samples"), (self.reject_count, &self.rejects))?;
         if self.samples == 0 {
             let hint = "docs/reference/formats.md lists the metrics and columns of each format";
             return Err(InputError::new(source, "no file holds a sample of a GPU")
