@@ -203,13 +203,19 @@ pub(crate) fn unknown_kind(word: &str) -> Option<UnknownKind> {
     if kinds.contains(&word) {
         return None;
     }
-    let nearest = kinds.iter().min_by_key(|kind| edits(word, kind));
-    let near = nearest.filter(|kind| edits(word, kind) * 2 <= kind.len());
+    let near = nearest(word, kinds.iter().copied());
     let meant = near.map_or_else(String::new, |kind| format!("did you mean `{kind}`? "));
     Some(UnknownKind {
         what: format!("`{word}`, which is no kind of change"),
         hint: format!("{meant}the kinds are {}", kinds.join(", ")),
     })
+}
+
+/// The word that was meant, if one is near enough: at most half of its letters are others.
+pub fn nearest<'w>(word: &str, words: impl Iterator<Item = &'w str>) -> Option<&'w str> {
+    let near = words.map(|known| (edits(word, known), known)).min();
+    near.filter(|(edits, known)| edits * 2 <= known.len())
+        .map(|(_, known)| known)
 }
 
 /// Characters to insert, remove or replace until one word is the other.

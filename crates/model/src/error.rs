@@ -1,5 +1,7 @@
 //! Errors of the files that a user writes.
 
+use crate::change::nearest;
+
 /// A configuration file that can't be taken, with the place and a hint.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{file}{}{}: {what}{}", place(*.line), place(*.column), .hint.as_ref().map(|h| format!("\nhint: {h}")).unwrap_or_default())]
@@ -85,9 +87,16 @@ fn advice(message: &str, line: &str, before: &str) -> (String, String) {
         return (format!("`{name}` is there twice{first}"), hint.to_owned());
     }
     match HINTS.iter().find(|(start, _)| message.starts_with(start)) {
-        Some((_, hint)) => (message.to_owned(), (*hint).to_owned()),
+        Some((_, hint)) => (message.to_owned(), format!("{}{hint}", meant(message))),
         None => (format!("{message} (`{line}`)"), SYNTAX.to_owned()),
     }
+}
+
+/// The nearest of the words that the reader's message expects, all of them between backticks, the wrong one first.
+fn meant(message: &str) -> String {
+    let mut quoted = message.split('`').skip(1).step_by(2);
+    let near = quoted.next().and_then(|wrong| nearest(wrong, quoted));
+    near.map_or_else(String::new, |near| format!("did you mean `{near}`? "))
 }
 
 /// Characters of a line that an error repeats.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
-use crate::change::edits;
+use crate::change::nearest;
 use crate::change::unknown_kind;
 use crate::error::ConfigError;
 use crate::id::{CalendarName, Team};
@@ -461,9 +461,8 @@ impl Policy {
             let sections = self.sections.keys().map(String::as_str);
             sections.chain(["team.NAME", "environment.NAME"])
         };
-        let near = all().map(|section| (edits(name, section), section)).min();
-        let near = near.filter(|(edits, section)| edits * 2 <= section.len());
-        let near = near.map_or_else(String::new, |(_, section)| format!(" (nearest: [{section}])"));
+        let near = nearest(name, all());
+        let near = near.map_or_else(String::new, |section| format!(" (nearest: [{section}])"));
         let all: Vec<String> = all().map(|section| format!("[{section}]")).collect();
         format!("unknown section [{name}]{near}; sections are {}", all.join(", "))
     }
@@ -614,8 +613,10 @@ fn overlay(known: &mut Table, given: Table, path: &[&str]) -> Result<(), Wrong> 
         let wrong = |what: String| Wrong::new(&[path, &[&key]].concat(), what);
         let Some(slot) = known.get_mut(&key) else {
             let names: Vec<&str> = known.keys().map(String::as_str).collect();
+            let near = nearest(&key, names.iter().copied());
+            let near = near.map_or_else(String::new, |near| format!(" (nearest: `{near}`)"));
             return Err(wrong(format!(
-                "unknown key `{key}` in [{section}]; it has {}",
+                "unknown key `{key}` in [{section}]{near}; it has {}",
                 names.join(", ")
             )));
         };
@@ -646,7 +647,13 @@ fn out_of_range(key: &str, value: &Value) -> Option<&'static str> {
         Value::Float(v) if key.starts_with("work_hours_") && !(0.01..=10_000.0).contains(v) => {
             Some("between 0.01 and 10000")
         }
-        Value::Float(v) if !(0.0..=1e12).contains(v) => Some("a number from 0"),
+        // What things are divided by, or nothing could ever be saved.
+        Value::Float(v)
+            if (key.ends_with("per_second") || key == "max_interval_hours") && !(1e-6..=1e12).contains(v) =>
+        {
+            Some("above 0")
+        }
+        Value::Float(v) if !(0.0..=1e12).contains(v) => Some("a number from 0 to 1e12"),
         Value::Integer(v) if key.ends_with("days") && !(1..=3660).contains(v) => Some("between 1 and 3660"),
         Value::Integer(v) if key.ends_with("observed_minutes") && !(0..=60).contains(v) => {
             Some("between 0 and 60, the minutes of an hour")
@@ -739,8 +746,8 @@ mod tests {
             ("[load]\nmax_reject_share = 1.5", "between 0 and 1"),
             ("[classes]\nmin_confidence = 95", "between 0 and 1"),
             ("[load]\nmax_reject_share = nan", "between 0 and 1"),
-            ("[plan]\nengineer_hour = inf", "a number from 0"),
-            ("[plan]\nengineer_hour = -1", "a number from 0"),
+            ("[plan]\nengineer_hour = inf", "a number from 0 to 1e12"),
+            ("[plan]\nengineer_hour = -1", "a number from 0 to 1e12"),
             ("[plan]\nhistory_days = 0", "between 1 and 3660"),
             ("[plan]\nreplay_days = 9223372036854775807", "between 1 and 3660"),
             ("[usage]\nmin_observed_minutes = -3", "between 0"),
@@ -767,6 +774,10 @@ mod tests {
                 "[environment.\"p\"]: `zone` is people's",
             ),
             ("[environment.p]\nholidays = \"DE-BE\"", "`holidays` is people's"),
+            (
+                "[plan]\nhistory_dys = 3",
+                "unknown key `history_dys` in [plan] (nearest: `history_days`)",
+            ),
             ("[team.a]\nnever = [\"stpo\"]", "`never` holds `stpo`"),
             ("[environment.p]\nnever = [\"stpo\"]", "did you mean `stop`?"),
             ("[team.a]\ncriticality = \"x\"", "[team.a]"),

@@ -611,6 +611,14 @@ account = "1234"
             (one("checkpoint = { gb = 0 }"), ["`checkpoint.gb` is `0`", "hint:"]),
             (one("checkpoint = { gb = nan }"), ["`checkpoint.gb` is `NaN`", "hint:"]),
             (
+                one("clas = \"training\""),
+                ["unknown field `clas`", "did you mean `class`?"],
+            ),
+            (
+                one("role = \"standbye\""),
+                ["unknown variant `standbye`", "did you mean `standby`?"],
+            ),
+            (
                 one("never = [\"stpo\"]"),
                 ["`never` holds `stpo`", "did you mean `stop`?"],
             ),

@@ -222,3 +222,12 @@ fn work_that_would_never_end_and_rates_that_nobody_knows_are_said() {
     let often = MARKET.replace("[0.005, 0.01, 0.02]", "[900, 1e9, 1e10]");
     assert!(declined(JOB, &often, "").why.starts_with("it would never end on spot capacity of p4d.24xlarge"));
 }
+
+#[test]
+fn a_speed_or_an_interval_of_nothing_is_no_policy() {
+    for key in ["checkpoint_gb_per_second", "max_interval_hours"] {
+        let text = format!("[lever.spot_training]\n{key} = 0.0");
+        let error = lowwater_model::policy::Policy::parse(&text, "policy.toml", &crate::lever::sections()).unwrap_err();
+        assert!(error.to_string().contains("must be above 0"), "{error}");
+    }
+}
