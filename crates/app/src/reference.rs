@@ -84,7 +84,7 @@ fn levers() -> String {
 fn changes() -> String {
     let mut out = page(
         "Changes",
-        "What a step of a plan may do. The name is the one to write into `never`.",
+        "What a step of a plan may do. The name is the one to write into `never`, which also takes kinds that are still to come; `stop` there forbids schedules as well.",
     );
     for meta in Change::META {
         let _ = write!(out, "\n## `{}`: {}\n\n{}\n", meta.kind, meta.title, meta.doc);

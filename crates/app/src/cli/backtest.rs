@@ -41,7 +41,7 @@ pub fn judge(store: &Store, as_of: Option<Timestamp>, horizon_days: i64) -> Resu
     let plan = make(store, Some(at))?;
     let later = store.facts_between(plan.as_of, plan.as_of + horizon)?;
     let judged = lowwater_engine::backtest(&plan, &later);
-    Ok(BacktestView::new(judged, plan.as_of, plan.currency.to_string()))
+    Ok(BacktestView::new(judged, (plan.as_of, horizon_days), plan.currency.to_string()))
 }
 
 impl Args {

@@ -20,6 +20,8 @@ pub struct BacktestView {
     pub as_of: Timestamp,
     /// Of all money.
     pub currency: String,
+    /// Days after it that were asked for.
+    pub horizon_days: i64,
     /// What came of it.
     #[serde(flatten)]
     pub judged: Backtest,
@@ -29,9 +31,10 @@ pub struct BacktestView {
 
 impl BacktestView {
     /// Of what the engine found.
-    pub fn new(judged: Backtest, as_of: Timestamp, currency: String) -> Self {
+    pub fn new(judged: Backtest, (as_of, horizon_days): (Timestamp, i64), currency: String) -> Self {
         Self {
             as_of,
+            horizon_days,
             currency,
             judged,
             next: Next::default(),
@@ -119,7 +122,10 @@ impl BacktestView {
             of * 100.0,
             quantity(judged.gpu_hours)
         );
-        inside.into_iter().chain([false_stops]).collect()
+        let days = judged.period.seconds() / 86_400;
+        let short = (days < self.horizon_days)
+            .then(|| format!("the bill has only {} of the {} days after it", days, self.horizon_days));
+        inside.into_iter().chain(short).chain([false_stops]).collect()
     }
 }
 
@@ -154,7 +160,7 @@ mod tests {
         let mut facts = sample::facts();
         let end = facts.period.end.as_second();
         facts.period = Period::from_seconds(end - 7 * 86_400, end);
-        BacktestView::new(lowwater_engine::backtest(&plan, &facts), plan.as_of, "USD".into())
+        BacktestView::new(lowwater_engine::backtest(&plan, &facts), (plan.as_of, 7), "USD".into())
     }
 
     #[test]
