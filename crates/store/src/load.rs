@@ -117,6 +117,8 @@ pub struct UnitReport {
     pub rejected: RejectedMoney,
     /// What was there before and is not any more; none where nothing was.
     pub replaced: Option<Replaced>,
+    /// What is there and stays: rows and sums of this report are those that were appended to it.
+    pub beside: Option<Replaced>,
     /// What a reader must know.
     pub warnings: Vec<String>,
 }

@@ -282,6 +282,7 @@ fn report(unit: &PriceUnit) -> UnitReport {
         totals: BTreeMap::new(),
         rejected: RejectedMoney::default(),
         replaced: None,
+        beside: None,
         warnings: unit.warnings.clone(),
     }
 }

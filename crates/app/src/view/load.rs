@@ -77,6 +77,8 @@ pub struct Unit {
     pub totals: BTreeMap<String, Total>,
     /// What was there before and is not any more; null where nothing was.
     pub replaced: Option<Replaced>,
+    /// What was there and stays, where rows were appended; null elsewhere.
+    pub beside: Option<Replaced>,
     /// What a reader must know.
     pub warnings: Vec<String>,
 }
@@ -100,11 +102,11 @@ impl From<&lowwater_store::load::Replaced> for Replaced {
 }
 
 impl Replaced {
-    fn words(&self) -> String {
+    fn words(&self, verb: &str) -> String {
         let rows = plural(self.rows, "row");
         match &self.billed {
-            None => format!("replaces {rows}"),
-            Some(billed) => format!("replaces {rows}, {}", grouped(billed)),
+            None => format!("{verb} {rows}"),
+            Some(billed) => format!("{verb} {rows}, {}", grouped(billed)),
         }
     }
 }
@@ -121,6 +123,7 @@ impl From<&UnitReport> for Unit {
             rejects_without_cost: unit.rejected.unknown,
             totals: totals(&unit.totals, unit.rejects, &unit.rejected),
             replaced: unit.replaced.as_ref().map(Replaced::from),
+            beside: unit.beside.as_ref().map(Replaced::from),
             warnings: unit.warnings.clone(),
         }
     }
@@ -371,7 +374,10 @@ impl Loaded {
     }
 
     fn units_table(&self) -> Table {
-        let replaces = self.units.iter().any(|unit| unit.replaced.is_some());
+        let replaces = self
+            .units
+            .iter()
+            .any(|unit| unit.replaced.is_some() || unit.beside.is_some());
         let mut columns = vec![
             Column::text("source").whole(),
             Column::text("account").whole(),
@@ -392,7 +398,9 @@ impl Loaded {
                 count(unit.rejects),
             ];
             if replaces {
-                cells.push(unit.replaced.as_ref().map(Replaced::words).unwrap_or_default());
+                let replaced = unit.replaced.as_ref().map(|there| there.words("replaces"));
+                let beside = unit.beside.as_ref().map(|there| there.words("beside"));
+                cells.push(replaced.or(beside).unwrap_or_default());
             }
             table.row(cells);
         }
@@ -534,6 +542,7 @@ mod tests {
             rejects: 0,
             rejected: RejectedMoney::default(),
             replaced: None,
+            beside: None,
             totals: [("billed".to_owned(), sum(values)), ("list".to_owned(), sum(values))].into(),
             warnings: warnings.iter().map(|w| (*w).to_owned()).collect(),
         }

@@ -30,7 +30,8 @@ pub(crate) fn finish(mut bills: Bills<'_>, policy: &Policy) -> Result<(Vec<UnitR
         let rejected = rejects.remove(&at).unwrap_or_default();
         let mut made = made(&bills, &unit, &rejected, now);
         let key = made.key();
-        let mut replaced = None;
+        let (mut replaced, mut beside) = (None, None);
+        let mut told = report(&made);
         known::refuse_second_source(&before, &made)?;
         if let Some(there) = before.get(&key) {
             match bills.request.existing {
@@ -38,15 +39,15 @@ pub(crate) fn finish(mut bills: Bills<'_>, policy: &Policy) -> Result<(Vec<UnitR
                     reports.push(report(there));
                     continue;
                 }
-                Existing::Append => made = there::appended(there.clone(), made, bills.transaction)?,
+                Existing::Append => {
+                    beside = Some(rows_of(there));
+                    made = there::appended(there.clone(), made, bills.transaction)?;
+                }
                 Existing::Guarded | Existing::Replace => {
                     if bills.request.existing == Existing::Guarded {
                         guard(there, &made, policy)?;
                     }
-                    replaced = Some(Replaced {
-                        rows: there.rows,
-                        billed: there.totals.get(CostMetric::Billed.as_str()).copied(),
-                    });
+                    replaced = Some(rows_of(there));
                 }
             }
         }
@@ -56,9 +57,11 @@ pub(crate) fn finish(mut bills: Bills<'_>, policy: &Policy) -> Result<(Vec<UnitR
             made.files.entry("rejects".into()).or_default().push(name);
         }
         changed = true;
+        told.warnings.clone_from(&made.warnings);
         reports.push(UnitReport {
             replaced,
-            ..report(&made)
+            beside,
+            ..told
         });
         bills.transaction.manifest.bills.insert(key, made);
     }
@@ -69,6 +72,13 @@ pub(crate) fn finish(mut bills: Bills<'_>, policy: &Policy) -> Result<(Vec<UnitR
     manifest.currency = bills.currency.known().map(str::to_owned);
     reports.sort_by_key(UnitReport::key);
     Ok((reports, changed))
+}
+
+fn rows_of(unit: &BillUnit) -> Replaced {
+    Replaced {
+        rows: unit.rows,
+        billed: unit.totals.get(CostMetric::Billed.as_str()).copied(),
+    }
 }
 
 /// Says where money has no currency, or only that of its neighbours.
@@ -183,6 +193,7 @@ pub(crate) fn report(unit: &BillUnit) -> UnitReport {
         totals: unit.totals.clone(),
         rejected: unit.rejected,
         replaced: None,
+        beside: None,
         warnings: unit.warnings.clone(),
     }
 }

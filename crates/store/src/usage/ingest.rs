@@ -314,6 +314,7 @@ fn report(unit: &UsageUnit) -> UnitReport {
         totals: BTreeMap::new(),
         rejected: RejectedMoney::default(),
         replaced: None,
+        beside: None,
         warnings: unit.warnings.clone(),
     }
 }

@@ -362,9 +362,16 @@ fn append_adds_only_what_is_new() {
         ..LoadRequest::default()
     };
     let report = store.load_as(&both).unwrap();
-    assert_eq!((report.units.len(), report.units[0].rows), (1, 300));
+    let beside = report.units[0].beside.unwrap();
+    assert_eq!(
+        (report.units.len(), report.units[0].rows, beside.rows),
+        (1, 150, 150),
+        "what is new, and what stays"
+    );
     let billed = rows.iter().map(|c| c.billed).sum::<i128>();
-    assert_eq!(report.totals["billed"].stored().units(), billed);
+    let new = rows[150..].iter().map(|c| c.billed).sum::<i128>();
+    assert_eq!(report.totals["billed"].stored().units(), new, "the file's own total");
+    assert_eq!(beside.billed.unwrap().stored().units(), billed - new);
     assert_eq!(store.sum("charges", "BilledCost"), billed);
     assert_eq!(store.sum("daily", "BilledCost"), billed);
     let before = version(&store);
