@@ -150,7 +150,10 @@ impl<'a> Portfolio<'a> {
         if let Some((worse, better)) = finding.change.kind().outlooks() {
             let of = |change: &Change| before.with(change).saved().cash - before.saved().cash;
             saving.cash = band::widened(saving.cash, of(&worse), of(&better));
-            band.push_str("; a worse and a better market move its ends further");
+            band.push_str(match finding.change {
+                Change::Commit(_) => "; demand that falls as far as the policy allows moves its low end further",
+                _ => "; a worse and a better market move its ends further",
+            });
         }
         let by_cloud = minimum::parts(&before, &after, &resources);
         self.replay = self.replay.with(&finding.change);

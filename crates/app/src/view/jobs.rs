@@ -100,8 +100,9 @@ impl JobsView {
             || "how long they waited is unknown".to_owned(),
             |w| {
                 format!(
-                    "half waited less than {:.1} hours, nineteen of twenty less than {:.1}",
-                    w.p50, w.p95
+                    "half waited {} or less, nineteen of twenty {} or less",
+                    waited(w.p50),
+                    waited(w.p95)
                 )
             },
         );
@@ -132,6 +133,15 @@ fn waits(runs: &[JobRun]) -> Option<Waits> {
         max: at(1.0)?,
         runs: hours.len(),
     })
+}
+
+/// Hours, or minutes where there are few of them.
+fn waited(hours: f64) -> String {
+    if hours < 1.0 {
+        format!("{:.0} minutes", hours * 60.0)
+    } else {
+        format!("{hours:.1} hours")
+    }
 }
 
 #[cfg(test)]
@@ -192,7 +202,8 @@ mod tests {
         );
         let text = view.under(Screen::new("Report")).render(100, Paint::new(false));
         assert!(
-            text.contains("4 requeues; the") && text.contains("GPU-hours of 1 run are unknown."),
+            text.contains("half waited 2.0 hours or less, nineteen of twenty 4.0 hours or less")
+                && text.contains("GPU-hours of 1 run are unknown."),
             "{text}"
         );
         assert!(text.contains("62.5 %"), "{text}");

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use lowwater_model::change::Change;
 use lowwater_model::facts::{Facts, Resource};
-use lowwater_model::money::Money;
+use lowwater_model::money::{Estimate, Money};
 use lowwater_model::plan::{Declined, Phase, Scope, Target, Verdict};
 use lowwater_model::policy::KeyDefault::{Float, Int, List};
 use lowwater_model::policy::{Policy, Section, Settings, key};
@@ -87,6 +87,9 @@ pub const META: LeverMeta = LeverMeta {
 
 /// Words in `never` that forbid a step of this lever.
 const FORBIDDING: &[&str] = &["commit"];
+/// Why waste is no demand.
+const IDLES: &str = "it was idle on every GPU in most of its observed hours on demand: stop or share it first, or say that it waits \
+                     on purpose (role = \"standby\", keep)";
 /// A day: fewer observed hours say nothing of how much a machine idles.
 const ENOUGH_HOURS: usize = 24;
 
@@ -156,12 +159,14 @@ fn scopes<'a>(so_far: &Replay<'a>, policy: &Policy) -> (Scopes<'a>, Vec<Declined
         }
         let never = owner::never(resource, policy, FORBIDDING);
         let spread = (!resource.is_hourly()).then(|| evidence::NEEDS_HOURS.to_owned());
-        if let Some(why) = never.or(spread).or_else(|| idles(so_far, policy, resource)) {
+        let refused = never.or(spread).map(|why| (why, BTreeMap::new()));
+        let wasted = || Some((IDLES.to_owned(), idles(so_far, policy, resource)?));
+        if let Some((why, numbers)) = refused.or_else(wasted) {
             declined.push(Declined {
                 lever: META.name.into(),
                 target: target_of(resource),
                 why,
-                numbers: BTreeMap::new(),
+                numbers,
             });
             continue;
         }
@@ -175,8 +180,8 @@ fn scopes<'a>(so_far: &Replay<'a>, policy: &Policy) -> (Scopes<'a>, Vec<Declined
     (scopes, declined)
 }
 
-/// Why a machine is waste and no demand: it idles most of the time, and nobody has said that it should.
-fn idles(so_far: &Replay<'_>, policy: &Policy, resource: &Resource) -> Option<String> {
+/// How much a machine idles that is waste and no demand: most of the time, and nobody has said that it should.
+fn idles(so_far: &Replay<'_>, policy: &Policy, resource: &Resource) -> Option<BTreeMap<String, Estimate>> {
     if resource.owner.role == Role::Standby || resource.owner.keep.is_some() {
         return None;
     }
@@ -194,10 +199,8 @@ fn idles(so_far: &Replay<'_>, policy: &Policy, resource: &Resource) -> Option<St
     }
     let most = policy.lever(META.name, None, None).float("max_idle_share");
     (observed >= ENOUGH_HOURS && idle as f64 > most * observed as f64).then(|| {
-        format!(
-            "it was idle on every GPU in {idle} of {observed} observed hours on demand: stop or share it first, or say that it \
-             waits on purpose (role = \"standby\", keep)"
-        )
+        let numbers = [("idle_hours", idle), ("observed_hours", observed)];
+        numbers.map(|(name, hours)| (name.to_owned(), Estimate::new(hours as f64))).into()
     })
 }
 

@@ -2,6 +2,8 @@
 
 use lowwater_model::change::commit::Commit;
 use lowwater_model::change::{Change, Condition, Effort};
+use lowwater_model::facts::{CommitmentUse, Facts, Resource};
+use lowwater_model::id::CommitmentId;
 use lowwater_model::money::{Estimate, Money};
 use lowwater_model::offer::{Market, Offer};
 use lowwater_model::plan::{Finding, Verdict};
@@ -122,10 +124,12 @@ impl Purchase {
                 cents(self.rate() * MONTH_HOURS)
             ),
         ];
-        let unused: Money = facts.commitments.iter().map(|commitment| commitment.unused).sum();
+        let may_cover = |commitment: &&CommitmentUse| !covers_elsewhere_only(facts, &commitment.id, &baseline.scope.provider);
+        let unused: Money = facts.commitments.iter().filter(may_cover).map(|commitment| commitment.unused).sum();
         if unused > Money::ZERO {
             lines.push(format!(
-                "commitments on the bill left {:.2} {} an hour unused: see first whether they can cover these machines",
+                "commitments with {} left {:.2} {} an hour unused: see first whether they can cover these machines",
+                baseline.scope.provider,
                 unused.estimate().amount() / facts.period.hours(),
                 facts.currency
             ));
@@ -156,4 +160,11 @@ fn earlier_steps(baseline: &Baseline<'_>) -> Option<Condition> {
 
 fn cents(amount: f64) -> String {
     Estimate::new(amount).grouped(2)
+}
+
+/// Did a commitment cover machines, and none of this cloud?
+fn covers_elsewhere_only(facts: &Facts, id: &CommitmentId, cloud: &str) -> bool {
+    let covers = |resource: &&Resource| resource.lines.iter().any(|line| line.commitment.as_ref() == Some(id));
+    let mut clouds = facts.resources.iter().filter(covers).map(|resource| resource.cloud.as_str()).peekable();
+    clouds.peek().is_some() && clouds.all(|covered| covered != cloud)
 }

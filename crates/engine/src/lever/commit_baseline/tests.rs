@@ -195,10 +195,12 @@ fn what_idles_is_no_demand() {
     let commit = commit.unwrap();
     assert_eq!((commit.level, commit.resources.contains(&"old".into())), (3, false));
     let why = all.iter().find_map(|verdict| match verdict {
-        Verdict::Declined(declined) => Some(declined.why.clone()),
+        Verdict::Declined(declined) => Some((declined.why.clone(), declined.numbers["idle_hours"].amount())),
         Verdict::Found(_) => None,
     });
-    assert!(why.unwrap().starts_with("it was idle on every GPU in 672 of 672 observed hours on demand"));
+    let (why, idle_hours) = why.unwrap();
+    assert!(why.starts_with("it was idle on every GPU in most of its observed hours on demand"), "{why}");
+    assert_eq!(idle_hours, 672.0);
     let (standby, _) = bought(&facts(YEAR, &machines("role = \"standby\"")), "");
     assert_eq!(standby.level, 4, "a standby waits on purpose");
     let mostly_busy = machines("").replace(idle, "use = [{}, { from = \"2026-10-20T00:00:00Z\", idle = true, memory = 0 }]");
