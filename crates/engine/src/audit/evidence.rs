@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use jiff::civil::{DateTime, Weekday};
+use jiff::civil::{Date, DateTime, Weekday};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 use lowwater_model::change::Change;
@@ -92,6 +92,23 @@ fn stopped(case: Case<'_>, step: &Step, stop: &Stop, report: &mut Report) {
     report.demand(hours.end - first >= need, "measured", &at, || {
         format!("it was idle for {} hours, the policy wants {need}", hours.end - first)
     });
+    if let Some(calendar) = &resource.owner.holidays {
+        let zone = TimeZone::get(&resource.owner.zone).unwrap_or(TimeZone::UTC);
+        let days: BTreeSet<Date> = (hours.end - need..hours.end)
+            .map(|hour| zone.to_datetime(Hour(hour).period().start).date())
+            .collect();
+        let shut = case.facts.calendars.get(calendar);
+        let off = days
+            .iter()
+            .filter(|day| shut.is_some_and(|shut| shut.contains(day)))
+            .count();
+        report.demand(off as f64 <= 0.3 * days.len() as f64, "measured", &at, || {
+            format!(
+                "{off} of the {} days on which it was idle are holidays of {calendar}",
+                days.len()
+            )
+        });
+    }
     let billed = billed_hours(resource);
     let loud = (first.max(hours.start)..hours.end).find(|hour| {
         let seen = resource.usage.at(Hour(*hour));

@@ -1,7 +1,9 @@
 //! Resources that are always on and never do anything.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
 use lowwater_model::change::stop::Stop;
 use lowwater_model::change::{Change, Effort};
 use lowwater_model::facts::{Facts, Resource};
@@ -25,7 +27,8 @@ pub const META: LeverMeta = LeverMeta {
           and replay has it stopped since its idle time began.\n\n\
           Idle but memory held is no finding: a model or a kernel may wait in that memory. An hour that nobody \
           measured, memory or power that nobody measured, is no evidence: the answer is `measure this first`, and so \
-          it is where too little of the GPU money is joined to metrics at all. `never`, `keep`, standby and \
+          it is where too little of the GPU money is joined to metrics at all, and where more than three tenths of the \
+          window are holidays of the owner's calendar. `never`, `keep`, standby and \
           criticality are respected, and a class must be declared: whoever has not said what a resource is for can't \
           be told that it does nothing.\n\n\
           A stop keeps disks and empties instance stores; where the type has one, or that is not known, the step \
@@ -168,6 +171,9 @@ impl Limits {
     }
 }
 
+/// Most of the window's days that may be holidays of the owner's calendar: beyond, its idle hours say nothing.
+const MOST_HOLIDAYS: f64 = 0.3;
+
 /// A look at one resource.
 struct Look<'a> {
     so_far: &'a Replay<'a>,
@@ -284,13 +290,30 @@ impl<'a> Look<'a> {
                 seen.observed, seen.hours
             ));
         }
-        if let Some(why) = self.badly_joined() {
+        if let Some(why) = self.badly_joined().or_else(|| self.on_holiday()) {
             return Some(why);
         }
         (seen.without_memory > 0).then(|| {
             format!(
                 "measure this first: idle, but memory held is unknown in {} of {} hours",
                 seen.without_memory, seen.hours
+            )
+        })
+    }
+
+    /// Nobody misses a machine while the company is shut: too few days of the window were none of the owner's holidays.
+    fn on_holiday(&self) -> Option<String> {
+        let owner = &self.resource.owner;
+        let calendar = owner.holidays.as_ref()?;
+        let holidays = self.so_far.facts().calendars.get(calendar)?;
+        let zone = TimeZone::get(&owner.zone).unwrap_or(TimeZone::UTC);
+        let days: BTreeSet<Date> =
+            self.window.hour_range().map(|hour| zone.to_datetime(Hour(hour).period().start).date()).collect();
+        let off = days.intersection(holidays).count();
+        (off as f64 > MOST_HOLIDAYS * days.len() as f64).then(|| {
+            format!(
+                "measure this first: {off} of the {} days of the window are holidays of {calendar}, on which nobody would miss it",
+                days.len()
             )
         })
     }
@@ -510,5 +533,21 @@ mod tests {
         };
         assert_eq!((three.target.resources.len(), other.target.resources.len()), (3, 1));
         assert_eq!(three.numbers["cash_per_month"].amount(), 3.0 * 730.0);
+    }
+
+    #[test]
+    fn idle_while_the_company_is_shut_says_nothing() {
+        let of = |days: std::ops::RangeInclusive<u8>| {
+            let mut facts = machine("{ idle = true, memory = 0, power = 50 }");
+            facts.resources[0].owner.holidays = Some("WORKS".into());
+            let days = days.map(|day| format!("2026-10-{day:02}").parse().unwrap());
+            facts.calendars.insert("WORKS".into(), days.collect());
+            let policy = sample::policy("");
+            let plan = crate::plan(&facts, &policy, 1);
+            assert_eq!(crate::audit(&facts, &policy, &plan), []);
+            answer(&facts, "")
+        };
+        assert!(of(19..=22).is_ok(), "four of fourteen days");
+        assert!(of(19..=23).unwrap_err().starts_with("measure this first: 5 of the 14 days of the window are holidays of WORKS"));
     }
 }
