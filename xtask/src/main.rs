@@ -4,6 +4,7 @@ mod bless;
 mod cargo;
 mod docs;
 mod say;
+mod sim;
 mod skipped;
 mod source;
 mod stage;
@@ -16,7 +17,9 @@ const USAGE: &str = "\
 usage: cargo xtask test           every stage, in order; stops at the first that fails
        cargo xtask test STAGE...  only these: fmt tidy clippy build docs tests doctests
        cargo xtask tidy           only the tidy checks (a second)
-       cargo xtask bless          writes docs/reference, snapshots and expected plans anew; read the diff";
+       cargo xtask bless          writes docs/reference, snapshots and expected plans anew; read the diff
+       cargo xtask sim --truth [--seed N] [--seeds K] [--json]
+                                  plans organisations whose truth is hidden, and fails where plans are false";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -26,6 +29,7 @@ fn main() -> ExitCode {
         ["test", names @ ..] => stage::run_some(names),
         ["tidy"] => stage::run_some(&["tidy"]),
         ["bless"] => bless::bless(),
+        ["sim", "--truth", options @ ..] => sim::truth(options),
         _ => {
             say::error(USAGE);
             return ExitCode::from(2);

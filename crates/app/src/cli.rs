@@ -54,6 +54,7 @@ commands! {
     completions::Completions,
     man::Man,
     docs::Docs,
+    sim::Sim,
 }
 
 /// Lowwater: where GPU money goes, and a plan whose every saving was replayed

@@ -2,18 +2,18 @@
 //!
 //! Fernhollow Robotics is invented. The generator is pure: the same seed gives the same bytes on every machine.
 
-mod bill;
-mod clock;
-mod commitments;
-mod dice;
+pub mod bill;
+pub mod clock;
+pub mod commitments;
+pub mod dice;
 mod fees;
 mod files;
 mod lines;
-mod machine;
-mod meters;
-mod metrics;
-mod notebooks;
-mod places;
+pub mod machine;
+pub mod meters;
+pub mod metrics;
+pub mod notebooks;
+pub mod places;
 mod prices;
 mod rest;
 mod serving;
@@ -22,10 +22,11 @@ mod training;
 use std::path::Path;
 
 use lowwater_store::error::StoreError;
-use lowwater_store::export::Written;
+use lowwater_store::export::{Charge, Written};
 
-use bill::Bill;
+use bill::{Bill, Owned};
 use clock::MONTHS;
+use commitments::Commitment;
 use machine::Machine;
 use meters::Meter;
 use metrics::Measured;
@@ -38,14 +39,18 @@ pub const MARK: &str = ".lowwater-demo";
 
 /// Everything that the sample has, before it is written.
 pub struct Organisation {
-    seed: u64,
+    /// Everything random comes of it.
+    pub seed: u64,
     /// Billed machines.
-    machines: Vec<Machine>,
+    pub machines: Vec<Machine>,
     /// Measured, and on nobody's bill.
-    unbilled: Vec<Machine>,
-    meters: Vec<Meter>,
+    pub unbilled: Vec<Machine>,
+    /// Storage, network, disks.
+    pub meters: Vec<Meter>,
+    /// Commitments of all clouds.
+    pub commitments: Vec<Commitment>,
     /// Requests a minute of the chat service, by hour.
-    chat_requests: Vec<i64>,
+    pub chat_requests: Vec<i64>,
 }
 
 /// One bill as it was written.
@@ -86,25 +91,32 @@ impl Organisation {
             seed,
             meters: meters::meters(seed, &machines),
             machines,
+            commitments: CLOUDS.iter().flat_map(|c| commitments::commitments(c)).collect(),
             unbilled: rest::unbilled(seed),
             chat_requests: serving::chat_requests(seed),
         }
     }
 
-    fn write_bills(&self, cloud: &'static Cloud, dir: &Path) -> Result<Vec<BillFile>, StoreError> {
+    /// Writes the bills of a cloud below a directory, one a month; `see` is shown every charge with its line.
+    pub fn write_bills(
+        &self,
+        cloud: &'static Cloud,
+        dir: &Path,
+        mut see: impl FnMut(&Charge, &Owned<'_>),
+    ) -> Result<Vec<BillFile>, StoreError> {
         let dir = dir.join("bills").join(cloud.id);
         std::fs::create_dir_all(&dir).map_err(StoreError::io(&dir))?;
         let bill = Bill::new(self, cloud);
-        let write = |month: clock::Month| {
+        let mut write = |month: clock::Month| {
             Ok(BillFile {
                 cloud: cloud.id,
                 month: month.name,
                 written: whole_file::fill(&dir.join(format!("{}.parquet", month.name)), |new| {
-                    bill.write(month, new)
+                    bill.write(month, new, &mut see)
                 })?,
             })
         };
-        MONTHS.into_iter().map(write).collect()
+        MONTHS.into_iter().map(&mut write).collect()
     }
 }
 
@@ -117,11 +129,11 @@ pub fn write(dir: &Path, seed: u64) -> Result<DemoSummary, StoreError> {
     // The largest bill and everything else take about the same time.
     let (largest, others) = (CLOUDS[0], &CLOUDS[1..]);
     let (bills, measured) = std::thread::scope(|scope| {
-        let first = scope.spawn(|| organisation.write_bills(largest, dir));
+        let first = scope.spawn(|| organisation.write_bills(largest, dir, |_, _| {}));
         let measured = metrics::write(&organisation, &dir.join("metrics"));
         let mut bills = vec![];
         for cloud in others {
-            bills.push(organisation.write_bills(cloud, dir));
+            bills.push(organisation.write_bills(cloud, dir, |_, _| {}));
         }
         let first = first.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         bills.insert(0, first);

@@ -13,6 +13,7 @@ mod progress;
 mod reference;
 mod registry;
 mod screen;
+mod sim;
 mod time;
 mod view;
 mod whole_file;

@@ -144,7 +144,7 @@ fn commands() -> String {
     let mut out = page(
         "Commands",
         "Every command takes `--data DIR` (or `LOWWATER_DATA`), `--json` and `--quiet`, before or after its name; `completions`, `man` and \
-         `docs` write files or text of their own, which `--json` does not change. \
+         `docs` write files or text of their own, which `--json` does not change; `docs` and `sim` are for the project itself. \
          Exit codes: 0 done, 1 findings, 2 usage, 3 bad input, 4 refused, 130 stopped.",
     );
     let mut root = cli::definition().term_width(96);

@@ -21,5 +21,6 @@ pub mod report;
 pub mod resource;
 #[cfg(test)]
 pub mod sample;
+pub mod sim;
 pub mod step;
 pub mod tags;

@@ -10,7 +10,7 @@ use lowwater_store::export::{Charge, Costs, FocusFile, Invoice, Line, Quantity, 
 
 use super::Organisation;
 use super::clock::{Month, second};
-use super::commitments::{Commitment, commitments};
+use super::commitments::Commitment;
 use super::fees::{MONTHLY, Monthly};
 use super::lines::{covered_line, machine_line, meter_line, monthly_line, purchase_line, unused_line};
 use super::machine::Machine;
@@ -29,6 +29,17 @@ pub struct Bill<'a> {
     commitments: Vec<Bought>,
     meters: Vec<(&'a Meter, usize)>,
     monthly: Vec<(Monthly, usize)>,
+}
+
+/// What a charge is for.
+#[derive(Clone, Copy, Debug)]
+pub enum Owned<'a> {
+    /// Hours of a machine.
+    Machine(&'a Machine),
+    /// Storage, traffic, a disk.
+    Meter(&'a Meter),
+    /// A commitment, a fee, tax, a credit.
+    Cloud,
 }
 
 /// A machine with its lines.
@@ -59,8 +70,8 @@ impl<'a> Bill<'a> {
             meters: Vec::new(),
             monthly: Vec::new(),
         };
-        for commitment in commitments(cloud) {
-            bill.add_commitment(commitment);
+        for commitment in organisation.commitments.iter().filter(|c| c.place.cloud == cloud) {
+            bill.add_commitment(commitment.clone());
         }
         for machine in organisation.machines.iter().filter(|m| m.place.cloud == cloud) {
             bill.add_machine(machine);
@@ -117,8 +128,30 @@ impl<'a> Bill<'a> {
         });
     }
 
-    /// Writes one month as a FOCUS 1.2 Parquet file.
-    pub fn write(&self, month: Month, path: &Path) -> Result<Written, StoreError> {
+    /// Whose each line is.
+    fn owners(&self) -> Vec<Owned<'a>> {
+        let mut owners = vec![Owned::Cloud; self.lines.len()];
+        for billed in &self.machines {
+            let lines = [Some(billed.line), billed.covered.map(|(_, line)| line)];
+            lines
+                .into_iter()
+                .flatten()
+                .for_each(|line| owners[line] = Owned::Machine(billed.machine));
+        }
+        for (meter, line) in &self.meters {
+            owners[*line] = Owned::Meter(meter);
+        }
+        owners
+    }
+
+    /// Writes one month as a FOCUS 1.2 Parquet file; `see` is shown every charge.
+    pub fn write(
+        &self,
+        month: Month,
+        path: &Path,
+        see: &mut impl FnMut(&Charge, &Owned<'_>),
+    ) -> Result<Written, StoreError> {
+        let owners = self.owners();
         let invoice = Invoice {
             id: format!("{}-{}", self.cloud.id.to_uppercase(), month.name),
             period: month.period(),
@@ -126,6 +159,7 @@ impl<'a> Bill<'a> {
         let mut file = FocusFile::create(path, invoice, &self.lines)?;
         for hour in month.hours() {
             for charge in self.hour(hour) {
+                see(&charge, &owners[charge.line]);
                 file.push(charge)?;
             }
         }
@@ -135,13 +169,15 @@ impl<'a> Bill<'a> {
             .filter(|(m, _)| m.month.is_none_or(|only| only == month.name))
         {
             let amount = monthly.amount(file.written().costs.billed);
-            file.push(Charge {
+            let charge = Charge {
                 line: *line,
                 period: month.period(),
                 quantity: (monthly.category == ChargeCategory::Usage).then(|| Quantity::millionths(1_000_000)),
                 commitment_quantity: None,
                 costs: Costs::flat(amount),
-            })?;
+            };
+            see(&charge, &owners[charge.line]);
+            file.push(charge)?;
         }
         file.finish()
     }
@@ -257,6 +293,7 @@ mod tests {
     use lowwater_model::charge::{ChargeFrequency, PricingCategory};
 
     use super::super::clock::{HOURS, MONTHS};
+    use super::super::commitments::commitments;
     use super::super::places::{AWS, CLOUDS, GCP};
     use super::*;
 
@@ -404,7 +441,9 @@ mod tests {
         let bill = Bill::new(&organisation, CLOUDS[2]);
         let dir = tempfile::tempdir().unwrap();
         let month = MONTHS[1];
-        let written = bill.write(month, &dir.path().join("a.parquet")).unwrap();
+        let written = bill
+            .write(month, &dir.path().join("a.parquet"), &mut |_, _| {})
+            .unwrap();
         let mut rows = 0;
         let mut costs = Costs::default();
         for charge in month.hours().flat_map(|hour| bill.hour(hour)) {

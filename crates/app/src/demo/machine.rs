@@ -137,6 +137,8 @@ pub struct Machine {
     pub disk_gb: i64,
     /// When it is billed.
     pub runs: Spans,
+    /// Hours of the sample of which no metrics are left.
+    pub unmeasured: Vec<bool>,
     /// What its GPUs do, hour by hour; empty where it has none.
     pub work: Vec<Work>,
     /// What is true of it.
@@ -158,6 +160,7 @@ impl Machine {
             tags: BTreeMap::new(),
             disk_gb: 0,
             runs: Spans::new(vec![(second(0), second(HOURS))]),
+            unmeasured: Vec::new(),
             work: Vec::new(),
             truth: Truth {
                 class: Class::Unknown,

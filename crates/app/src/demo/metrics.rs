@@ -181,7 +181,8 @@ impl<'a> Text<'a> {
     }
 }
 
-fn write_usage(organisation: &Organisation, path: &Path) -> Result<u64, StoreError> {
+/// Writes `usage.csv`: every machine, hour by hour.
+pub fn write_usage(organisation: &Organisation, path: &Path) -> Result<u64, StoreError> {
     let mut out = Text::create(path)?;
     let stamps = stamps();
     let mut rows = 0;
@@ -205,7 +206,7 @@ fn write_usage_of(seed: u64, machine: &Machine, stamps: &[String], out: &mut Tex
     let mut rows = 0;
     for (hour, stamp) in stamps.iter().enumerate().take(until) {
         // A row stands for a whole hour: less than half of one is left out.
-        if machine.seconds(hour) < 1800 {
+        if machine.seconds(hour) < 1800 || machine.unmeasured.get(hour).copied().unwrap_or(false) {
             continue;
         }
         for (gpu, name) in names.iter().enumerate() {

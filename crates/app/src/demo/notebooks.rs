@@ -136,7 +136,7 @@ fn abandon(work: &mut [Work], state: State) {
 }
 
 /// Habits of one person.
-struct Person {
+pub struct Person {
     /// Hour at which the day begins.
     start: u8,
     /// Hours of a day.
@@ -162,7 +162,8 @@ struct Plan {
 }
 
 impl Person {
-    fn new(works_weekends: bool, dice: &mut Dice) -> Self {
+    /// Somebody.
+    pub fn new(works_weekends: bool, dice: &mut Dice) -> Self {
         let leaves = dice.between(0, 70) as i32;
         Self {
             start: dice.between(8, 10) as u8,
@@ -178,7 +179,8 @@ impl Person {
         }
     }
 
-    fn hours(&self, clock: &[LocalHour], holidays: &[Date], dice: &mut Dice) -> Vec<Work> {
+    /// What their machine does, hour by hour.
+    pub fn hours(&self, clock: &[LocalHour], holidays: &[Date], dice: &mut Dice) -> Vec<Work> {
         let mut plan = Plan::default();
         let mut day = None;
         clock
