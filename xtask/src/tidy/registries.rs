@@ -57,7 +57,7 @@ const REGISTRIES: &[Registry] = &[
         list: "crates/app/src/cli.rs",
         list_macro: "commands",
         page: "docs/reference/commands.md",
-        hidden: &["docs", "bench"],
+        hidden: &["docs", "sim"],
     },
 ];
 

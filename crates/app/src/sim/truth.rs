@@ -138,7 +138,10 @@ impl Truth {
             let mut owners = self.workloads.values();
             owners.find(|owner| owner.0 == team && owner.1.as_ref() == project && project.is_some())
         };
-        known.or_else(of_project).cloned().unwrap_or_else(|| (team.clone(), lower("project"), None))
+        known
+            .or_else(of_project)
+            .cloned()
+            .unwrap_or_else(|| (team.clone(), lower("project"), None))
     }
 }
 

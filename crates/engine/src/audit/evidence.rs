@@ -92,23 +92,7 @@ fn stopped(case: Case<'_>, step: &Step, stop: &Stop, report: &mut Report) {
     report.demand(hours.end - first >= need, "measured", &at, || {
         format!("it was idle for {} hours, the policy wants {need}", hours.end - first)
     });
-    if let Some(calendar) = &resource.owner.holidays {
-        let zone = TimeZone::get(&resource.owner.zone).unwrap_or(TimeZone::UTC);
-        let days: BTreeSet<Date> = (hours.end - need..hours.end)
-            .map(|hour| zone.to_datetime(Hour(hour).period().start).date())
-            .collect();
-        let shut = case.facts.calendars.get(calendar);
-        let off = days
-            .iter()
-            .filter(|day| shut.is_some_and(|shut| shut.contains(day)))
-            .count();
-        report.demand(off as f64 <= 0.3 * days.len() as f64, "measured", &at, || {
-            format!(
-                "{off} of the {} days on which it was idle are holidays of {calendar}",
-                days.len()
-            )
-        });
-    }
+    missed(case, resource, &at, (first, need), report);
     let billed = billed_hours(resource);
     let loud = (first.max(hours.start)..hours.end).find(|hour| {
         let seen = resource.usage.at(Hour(*hour));
@@ -121,6 +105,47 @@ fn stopped(case: Case<'_>, step: &Step, stop: &Stop, report: &mut Report) {
             Hour(loud.unwrap_or(0)).period().start
         )
     });
+}
+
+/// Would somebody have missed it: not while the company was shut, and not where it rested as long before and came back.
+fn missed(case: Case<'_>, resource: &Resource, at: &str, (first, need): (i64, i64), report: &mut Report) {
+    let hours = case.facts.history.hour_range();
+    if let Some(calendar) = &resource.owner.holidays {
+        let zone = TimeZone::get(&resource.owner.zone).unwrap_or(TimeZone::UTC);
+        let days: BTreeSet<Date> = (hours.end - need..hours.end)
+            .map(|hour| zone.to_datetime(Hour(hour).period().start).date())
+            .collect();
+        let shut = case.facts.calendars.get(calendar);
+        let off = days
+            .iter()
+            .filter(|day| shut.is_some_and(|shut| shut.contains(day)))
+            .count();
+        report.demand(off as f64 <= 0.3 * days.len() as f64, "measured", at, || {
+            format!(
+                "{off} of the {} days on which it was idle are holidays of {calendar}",
+                days.len()
+            )
+        });
+    }
+    let (mut rest, mut longest, mut worked) = (0_i64, 0_i64, false);
+    for hour in hours.clone() {
+        if resource
+            .usage
+            .at(Hour(hour))
+            .is_some_and(|seen| seen.activity_max_bin > 0)
+        {
+            longest = longest.max(if worked { rest } else { 0 });
+            (rest, worked) = (0, true);
+        } else {
+            rest += 1;
+        }
+    }
+    report.demand(
+        (hours.end - first) as f64 > 1.5 * longest as f64,
+        "measured",
+        at,
+        || format!("{} rested for {longest} hours before and was used again", resource.id),
+    );
 }
 
 fn scheduled(case: Case<'_>, step: &Step, set: &SetSchedule, report: &mut Report) {

@@ -28,7 +28,7 @@ pub const META: LeverMeta = LeverMeta {
           Idle but memory held is no finding: a model or a kernel may wait in that memory. An hour that nobody \
           measured, memory or power that nobody measured, is no evidence: the answer is `measure this first`, and so \
           it is where too little of the GPU money is joined to metrics at all, and where more than three tenths of the \
-          window are holidays of the owner's calendar. `never`, `keep`, standby and \
+          window are holidays of the owner's calendar, or where it rested nearly as long before and was used again. `never`, `keep`, standby and \
           criticality are respected, and a class must be declared: whoever has not said what a resource is for can't \
           be told that it does nothing.\n\n\
           A stop keeps disks and empties instance stores; where the type has one, or that is not known, the step \
@@ -174,6 +174,9 @@ impl Limits {
 /// Most of the window's days that may be holidays of the owner's calendar: beyond, its idle hours say nothing.
 const MOST_HOLIDAYS: f64 = 0.3;
 
+/// So many times its longest rest before must it have rested now. One and a half: people come back late, not twice as late.
+const LONGER_THAN_BEFORE: f64 = 1.5;
+
 /// A look at one resource.
 struct Look<'a> {
     so_far: &'a Replay<'a>,
@@ -227,7 +230,7 @@ impl<'a> Look<'a> {
             return None;
         }
         let allowed = self.wanted().and_then(|standing| {
-            let doubt = self.unmeasured().or_else(|| self.not_quiet());
+            let doubt = self.unmeasured().or_else(|| self.not_quiet()).or_else(|| self.comes_back());
             doubt.map_or(Ok(standing), |why| Err(why.into()))
         });
         let verdict = allowed.map(|standing| self.finding(standing.guessed));
@@ -369,6 +372,23 @@ impl<'a> Look<'a> {
         };
         let before = (first..self.window.hour_range().start).rev().take_while(quiet);
         Hour(before.last().unwrap_or(self.window.hour_range().start))
+    }
+
+    /// Who let it rest as long before, and used it again, will want it again.
+    fn comes_back(&self) -> Option<String> {
+        let history = self.so_far.facts().history.hour_range();
+        let idle_hours = history.end - self.idle_since().0;
+        let active: Vec<i64> = history
+            .filter(|hour| self.resource.usage.at(Hour(*hour)).is_some_and(HourUsage::is_active))
+            .collect();
+        let rest = active.windows(2).map(|pair| pair[1] - pair[0] - 1).max()?;
+        (idle_hours as f64 <= LONGER_THAN_BEFORE * rest as f64).then(|| {
+            format!(
+                "measure this first: it rested for {} days before and was used again; now it has rested for {}",
+                rest / 24,
+                idle_hours / 24
+            )
+        })
     }
 
     fn finding(&self, guessed: Option<String>) -> Finding {
@@ -549,5 +569,29 @@ mod tests {
         };
         assert!(of(19..=22).is_ok(), "four of fourteen days");
         assert!(of(19..=23).unwrap_err().starts_with("measure this first: 5 of the 14 days of the window are holidays of WORKS"));
+    }
+
+    #[test]
+    fn what_came_back_after_as_long_a_rest_is_not_stopped() {
+        // Works in one hour of the first day, rests, works in one hour later, rests to the end: 14 days and more.
+        let of = |days: i64, again: &str| {
+            let work = |at: &str, to: &str| format!(", {{ from = \"{at}\", to = \"{to}\", memory = 9, power = 300 }}");
+            let uses = format!(
+                "{{ idle = true, memory = 0, power = 50 }}{}{}",
+                work("2026-09-20T10:00:00Z", "2026-09-20T11:00:00Z"),
+                work(again, &again.replace("T10", "T11")),
+            );
+            let facts = sample::facts(&format!(
+                "as_of = \"2026-11-02T00:00:00Z\"\nhistory_days = {days}\nreplay_days = 14\n[[resource]]\nid = \"a\"\n\
+                 sku = \"a2-highgpu-1g\"\nclass = \"training\"\nworkload = \"w\"\nline = [{{ rate = \"3.67\" }}]\nuse = [{uses}]"
+            ));
+            let policy = sample::policy("");
+            assert_eq!(crate::audit(&facts, &policy, &crate::plan(&facts, &policy, 1)), []);
+            answer(&facts, "")
+        };
+        let back = of(60, "2026-10-10T10:00:00Z").unwrap_err();
+        assert!(back.starts_with("measure this first: it rested for 19 days before and was used again; now it has rested for 22"), "{back}");
+        assert!(of(60, "2026-09-25T10:00:00Z").is_ok(), "five days of rest, then 37");
+        assert!(of(30, "2026-10-10T10:00:00Z").is_ok(), "what the history does not show nobody knows");
     }
 }
