@@ -51,11 +51,18 @@ impl CheckView {
                 id: "untagged_spend",
                 cost: Some(key.missing + key.conflicting),
                 place: format!("tag `{}` on {}", key.key, plural(key.resources as u64, "resource")),
-                why: format!(
-                    "{} of the taggable cost carries it, the policy wants {}; cost is that of all loaded months",
-                    share(tagged),
-                    share(tagging.target_share)
-                ),
+                why: if key.tagged.is_zero() {
+                    format!(
+                        "nothing carries it: is it spelled as in the bill? {} should; cost is that of all loaded months",
+                        share(tagging.target_share)
+                    )
+                } else {
+                    format!(
+                        "{} of the taggable cost carries it, the policy wants {}; cost is that of all loaded months",
+                        share(tagged),
+                        share(tagging.target_share)
+                    )
+                },
                 hint: format!("`{}` names the fewest resources to tag", self.next.command("tags")),
             });
         }
@@ -101,7 +108,7 @@ impl CheckView {
                     format!("; the largest concerns {} {}", cents(cost), self.currency)
                 });
                 format!(
-                    "{} from {}{largest}. Amounts may overlap.",
+                    "{} from {}{largest}. Amounts may overlap, and those of tags are of all loaded months.",
                     plural(self.mistakes.len() as u64, "common mistake"),
                     self.days
                 )
@@ -193,6 +200,18 @@ mod tests {
         assert!(
             text.starts_with("3 common mistakes") && text.contains("hint: do not"),
             "{text}"
+        );
+    }
+
+    #[test]
+    fn a_tag_that_nothing_carries_may_be_misspelt() {
+        let view = view(Vec::new()).with_tags(&tagging(0));
+        assert!(
+            view.mistakes[0]
+                .why
+                .starts_with("nothing carries it: is it spelled as in the bill?"),
+            "{:?}",
+            view.mistakes
         );
     }
 

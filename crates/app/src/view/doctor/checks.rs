@@ -135,7 +135,7 @@ fn undeclared(of: &Evidence) -> Vec<Finding> {
             cost: Some(cost),
             place,
             why: format!(
-                "{} of no declared class: nothing is proposed for them",
+                "{} of no declared class: little is proposed for what nobody explained",
                 plural(n, "GPU resource")
             ),
             hint: "declare them in workloads.toml".into(),
