@@ -1,34 +1,15 @@
 //! Real and generated FOCUS files through the command line: every sum is printed to its last digit.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stderr,
-    reason = "a test may fail, and says what it skips"
-)]
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
 
 mod common;
 
-use std::path::{Path, PathBuf};
-
-use common::{run, run_wide};
+use common::{run, run_wide, shared};
 use serde_json::Value;
-
-/// A file of the shared test data; none, with a word, where there is none.
-fn shared(name: &str) -> Option<PathBuf> {
-    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
-    let folder = std::env::var_os("LOWWATER_SHARED").map_or_else(beside, PathBuf::from);
-    let path = folder.join("data/billing/focus").join(name);
-    if path.is_file() {
-        return Some(path);
-    }
-    assert!(std::env::var_os("CI").is_none(), "{} is missing", path.display());
-    eprintln!("skipped: {name} through the command line (no shared data)");
-    None
-}
 
 #[test]
 fn a_generated_1_4_file_ties_out_beyond_twelve_digits() {
-    let Some(file) = shared("conv_aws_focus_1_4_200rows.csv") else {
+    let Some(file) = shared("billing/focus/conv_aws_focus_1_4_200rows.csv") else {
         return;
     };
     let dir = tempfile::tempdir().unwrap();
@@ -43,7 +24,7 @@ fn a_generated_1_4_file_ties_out_beyond_twelve_digits() {
 
 #[test]
 fn the_real_1_0_sample_loads_whole_and_says_what_is_odd() {
-    let Some(file) = shared("focus_1_0_sample_1000.csv") else {
+    let Some(file) = shared("billing/focus/focus_1_0_sample_1000.csv") else {
         return;
     };
     let dir = tempfile::tempdir().unwrap();

@@ -2,16 +2,15 @@
 //!
 //! Demand: rows of regions 1 and 2 of the Shaved Ice dataset (Stokely et al., ICPE 2025, doi 10.1145/3676151.3719353).
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stderr,
-    reason = "a test may fail, and says what it skips"
-)]
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
+mod common;
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use common::shared;
 use lowwater_engine::solve::quantile::{HourDemand, Outcome, best_level, outcome, quantile_level};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
@@ -20,19 +19,6 @@ const HOURS: usize = 26_280;
 const YEAR: usize = 8_760;
 /// 2021-02-01T00:00Z in milliseconds.
 const FIRST: i64 = 1_612_137_600_000;
-
-/// A file of the shared test data; none, with a word, where there is none.
-fn shared(name: &str) -> Option<PathBuf> {
-    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
-    let folder = std::env::var_os("LOWWATER_SHARED").map_or_else(beside, PathBuf::from);
-    let path = folder.join("data/commitments").join(name);
-    if path.is_file() {
-        return Some(path);
-    }
-    assert!(std::env::var_os("CI").is_none(), "{} is missing", path.display());
-    eprintln!("skipped: {name} (no shared data)");
-    None
-}
 
 /// Hourly demand by `region/type`, with `*` for the sum over a part; an hour without a row is no demand.
 fn series(file: &Path) -> BTreeMap<String, Vec<f64>> {
@@ -94,8 +80,8 @@ fn best(parts: std::slice::Chunks<'_, f64>, discount: f64) -> (Vec<u64>, Outcome
 #[test]
 fn levels_and_costs_of_every_series_discount_and_term() {
     let files = (
-        shared("hourly_normalized.parquet"),
-        shared("shavedice_reference_levels.csv"),
+        shared("commitments/hourly_normalized.parquet"),
+        shared("commitments/shavedice_reference_levels.csv"),
     );
     let (Some(demand), Some(expected)) = files else { return };
     let series = series(&demand);

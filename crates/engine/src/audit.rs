@@ -23,6 +23,9 @@ mod spot;
 #[cfg(test)]
 mod mutations;
 
+/// Hours of the month to which savings are scaled: its own count, because the auditor shares no code with the planner.
+const MONTH_HOURS: f64 = 730.0;
+
 /// Something in a plan that must not be.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Violation {

@@ -8,6 +8,7 @@ use lowwater_model::plan::{Declined, Phase, Target, Verdict};
 use lowwater_model::policy::{Policy, Section};
 use lowwater_model::workload::{Class, Role};
 
+use crate::class;
 use crate::replay::Replay;
 
 mod evidence;
@@ -104,6 +105,7 @@ impl Refusal {
                 target,
                 why: self.why,
                 numbers,
+                declare: None,
             },
         }
     }
@@ -113,7 +115,7 @@ impl Refusal {
 type Group = (Option<WorkloadName>, String, Option<Declaration>);
 
 /// Joins refusals of the same workload for the same reason: their resources together, their numbers added. One that asks
-/// for a declaration ends with the lines that declare all of them.
+/// for a declaration has the lines that declare all of them.
 fn merged(refused: impl IntoIterator<Item = impl Into<Refused>>) -> Vec<Declined> {
     let mut groups: BTreeMap<Group, Declined> = BTreeMap::new();
     for Refused { declined: one, declare } in refused.into_iter().map(Into::into) {
@@ -130,13 +132,9 @@ fn merged(refused: impl IntoIterator<Item = impl Into<Refused>>) -> Vec<Declined
             }
         }
     }
-    let lines = |((_, _, declare), mut group): (Group, Declined)| {
-        if let Some((class, role)) = declare {
-            group
-                .why
-                .push_str(&owner::declaration(class, role, &group.target.resources));
-        }
-        group
+    let lines = |((_, _, declare), group): (Group, Declined)| {
+        let declare = declare.map(|(class, role)| class::declaration(class, role, &group.target.resources));
+        Declined { declare, ..group }
     };
     groups.into_iter().map(lines).collect()
 }

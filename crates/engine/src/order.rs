@@ -16,13 +16,12 @@ use lowwater_model::plan::{Finding, Phase, Step, Verdict};
 use lowwater_model::policy::{Policy, Settings};
 
 use crate::lever::{LEVERS, commit_baseline};
-use crate::replay::Replay;
+use crate::replay::{MONTH_HOURS, Replay};
 
 #[cfg(test)]
 mod tests;
 
 const WEEK_HOURS: f64 = 168.0;
-const MONTH_HOURS: f64 = 730.0;
 
 /// One piece of work: a change, and how long people are busy with it.
 #[derive(Clone, Copy)]

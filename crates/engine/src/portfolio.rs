@@ -287,6 +287,7 @@ fn too_small(meta: &LeverMeta, currency: &Currency, finding: Finding, month: Sav
         target: finding.target,
         why,
         numbers,
+        declare: None,
     }
 }
 

@@ -82,7 +82,7 @@ proptest! {
             }
         }
         for declined in plan.declined.iter().filter(|declined| declined.why.contains("it looks like ")) {
-            let (_, lines) = declined.why.split_once("workloads.toml:\n").unwrap();
+            let lines = declined.declare.as_deref().unwrap();
             let all = Workloads::parse(lines, "workloads.toml").unwrap();
             let ids: Vec<&str> = declined.target.resources.iter().map(ResourceId::as_str).collect();
             prop_assert_eq!(&all.workload[0].select[0].resource_id.0, &ids);

@@ -70,22 +70,16 @@ impl Saved {
     /// A saving over the period of the facts, scaled to a month and rounded as it enters a plan.
     #[must_use]
     pub fn per_month(self, facts: &Facts) -> Self {
-        let month = |amount: Estimate| amount.scaled(month_factor(facts)).rounded();
-        Self {
-            cash: month(self.cash),
-            freed: month(self.freed),
-        }
+        self.month_of(facts.period.hours())
     }
-}
 
-impl Saved {
     /// What a change saves over the period, as a month in all of whose hours it acts.
     pub(crate) fn in_acting_month(self, facts: &Facts, change: &Change) -> Self {
-        let hours = change.acting_hours(facts.period);
-        let month = |amount: Estimate| {
-            let factor = if hours > 0.0 { MONTH_HOURS / hours } else { 0.0 };
-            amount.scaled(factor).rounded()
-        };
+        self.month_of(change.acting_hours(facts.period))
+    }
+
+    fn month_of(self, hours: f64) -> Self {
+        let month = |amount: Estimate| amount.scaled(months_in(hours)).rounded();
         Self {
             cash: month(self.cash),
             freed: month(self.freed),
@@ -141,11 +135,14 @@ impl Sub for Sums {
 }
 
 /// Hours of the month to which a saving is scaled for display.
-const MONTH_HOURS: f64 = 730.0;
+pub(crate) const MONTH_HOURS: f64 = 730.0;
 
 /// Scales money over the period of the facts to a month; nothing where the period is empty.
 pub(crate) fn month_factor(facts: &Facts) -> f64 {
-    let hours = facts.period.hours();
+    months_in(facts.period.hours())
+}
+
+fn months_in(hours: f64) -> f64 {
     if hours > 0.0 { MONTH_HOURS / hours } else { 0.0 }
 }
 

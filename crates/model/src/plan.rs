@@ -186,6 +186,9 @@ pub struct Declined {
     pub why: String,
     /// The numbers behind it.
     pub numbers: BTreeMap<String, Estimate>,
+    /// Where a declaration would answer it: the lines of workloads.toml that declare the target as what it looks like.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub declare: Option<String>,
 }
 
 impl Declined {

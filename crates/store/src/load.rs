@@ -46,6 +46,7 @@ pub(crate) use limits::RejectLimit;
 pub use notes::counted;
 pub use rejects::rejects;
 pub(crate) use rejects::write_rejects;
+pub(crate) use units::count;
 pub(crate) use write::{Output, Values, parquet, write};
 
 /// What to do with a month that is already there.

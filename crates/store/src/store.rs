@@ -19,7 +19,7 @@ use crate::config::Config;
 use crate::error::StoreError;
 use crate::join::{self, Joined};
 use crate::layout::{BillUnit, Layout, Manifest, Snapshot, TABLES};
-use crate::load::{Reject, counted};
+use crate::load::{Reject, count, counted};
 use crate::owner::Owners;
 use crate::schema;
 use crate::session::{Row, Session};
@@ -118,10 +118,8 @@ impl Store {
             let sum = rows_of.entry(text).or_default();
             *sum = rows.map(|rows| sum.unwrap_or(0) + rows);
         }
-        let words = |(text, rows): (&str, Option<u64>)| match rows {
-            None => text.to_owned(),
-            Some(1) => format!("{text}: 1 row"),
-            Some(rows) => format!("{text}: {rows} rows"),
+        let words = |(text, rows): (&str, Option<u64>)| {
+            rows.map_or_else(|| text.to_owned(), |rows| format!("{text}: {}", count(rows)))
         };
         let mut notes: BTreeSet<String> = rows_of.into_iter().map(words).collect();
         let unknown: u64 = bills.map(|u| u.unknown_costs).sum();

@@ -13,7 +13,6 @@ use lowwater_model::usage::{BINS, HourUsage};
 use lowwater_model::workload::{Class, Role};
 use serde::Serialize;
 
-use super::refusals::reason_and_lines;
 use super::resource::{cost, is_observed, line_cost, line_hours, name};
 use crate::amount::{self, UNKNOWN, cents, echoed, plural, quantity};
 use crate::output::View;
@@ -419,7 +418,7 @@ fn mentions(plan: &Plan, resource: &Resource) -> (Vec<PlanMention>, Vec<PlanMent
     let declined = declined.map(|d| PlanMention {
         lever: d.lever.clone(),
         step: None,
-        text: reason_and_lines(&d.why).0.to_owned(),
+        text: d.why.clone(),
     });
     (steps.collect(), declined.collect())
 }

@@ -200,9 +200,9 @@ mod tests {
                 runs: 4
             })
         );
-        let text = view.under(Screen::new("Report")).render(100, Paint::new(false));
+        let text = view.under(Screen::new("Report")).render(200, Paint::new(false));
         assert!(
-            text.contains("half waited 2.0 hours or less, nineteen of twenty 4.0 hours or less")
+            text.contains("half waited 2.0 hours or less, nineteen of twenty 4.0 hours or less; 4 requeues; the")
                 && text.contains("GPU-hours of 1 run are unknown."),
             "{text}"
         );

@@ -69,7 +69,7 @@ impl<'a> Refusal<'a> {
             }
             _ => [
                 target(plan, &one.target),
-                reason_and_lines(&one.why).0.to_owned(),
+                one.why.clone(),
                 numbers_words(&one.numbers, plan),
             ],
         }
@@ -153,20 +153,15 @@ fn target(plan: &Plan, target: &Target) -> String {
     }
 }
 
-/// A reason without the lines that declare the machines, and these lines.
-pub(super) fn reason_and_lines(why: &str) -> (&str, Option<&str>) {
-    match why.split_once(". To declare it, write into workloads.toml:\n") {
-        Some((why, lines)) => (why, Some(lines)),
-        None => (why, None),
-    }
-}
-
 /// The lines of workloads.toml that answer refusals which ask for a declaration.
 pub fn declarations(refusals: &[Refusal<'_>]) -> Screen {
     let all = refusals
         .iter()
         .flat_map(|refusal| std::iter::once(&refusal.widest).chain(&refusal.alike));
-    let lines: Vec<&str> = all.filter_map(|one| reason_and_lines(&one.why).1).collect();
+    let mut lines: Vec<&str> = all.filter_map(|one| one.declare.as_deref()).collect();
+    // Two levers may ask for the same.
+    lines.sort_unstable();
+    lines.dedup();
     if lines.is_empty() {
         return Screen::default();
     }
@@ -288,6 +283,7 @@ mod tests {
                 .iter()
                 .map(|(n, v)| ((*n).to_owned(), Estimate::new(*v)))
                 .collect(),
+            declare: None,
         }
     }
 

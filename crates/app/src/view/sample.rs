@@ -257,6 +257,7 @@ pub fn plan() -> Plan {
             },
             why: "a standby waits on purpose, says workload standby".into(),
             numbers: [("cash_per_month".to_owned(), Estimate::new(2_645.5))].into(),
+            declare: None,
         }],
         alternatives: orders(),
         notes: vec!["1 of 2 steps wait for a condition".into()],

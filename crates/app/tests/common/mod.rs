@@ -1,11 +1,30 @@
 //! Runs the built program as a user would.
-#![allow(clippy::unwrap_used, reason = "a test may fail")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    reason = "a test may fail, and says what it skips"
+)]
 
 #[allow(dead_code, reason = "each test file uses its own part")]
 pub mod organisation;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+
+/// A file of the shared test data: `$LOWWATER_SHARED`, else `../shared` beside the workspace. None, with a word, where
+/// there is none; in CI that is an error.
+#[allow(dead_code, reason = "each test file uses its own part")]
+pub fn shared(path: &str) -> Option<PathBuf> {
+    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
+    let folder = std::env::var_os("LOWWATER_SHARED").map_or_else(beside, PathBuf::from);
+    let file = folder.join("data").join(path);
+    if file.is_file() {
+        return Some(file);
+    }
+    assert!(std::env::var_os("CI").is_none(), "{} is missing", file.display());
+    eprintln!("skipped: {path} (no shared data)");
+    None
+}
 
 /// What a run left.
 pub struct Run {

@@ -5,12 +5,10 @@ use lowwater_model::money::{Estimate, Money, Range};
 use lowwater_model::plan::{Bill, Saving};
 
 use super::recount::{Counted, Recount};
-use super::{Case, Report, at};
+use super::{Case, MONTH_HOURS, Report, at};
 
 /// Plans hold amounts to six digits.
 const TOLERANCE: f64 = 1e-6;
-/// Hours of the month to which savings are scaled.
-const MONTH_HOURS: f64 = 730.0;
 
 pub(super) fn check(case: Case<'_>, report: &mut Report) {
     let steps = &case.plan.steps;

@@ -15,6 +15,7 @@ use lowwater_model::policy::Settings;
 use lowwater_model::sku::find_sku;
 use lowwater_model::workload::Role;
 
+use super::limits::is_kept;
 use super::recount::Recount;
 use super::{Case, Report, at};
 
@@ -118,7 +119,7 @@ impl Look<'_> {
 
     /// What idles most of the time, and should not, is no demand.
     fn waste(&self, resource: &Resource, demand: &[(f64, f64)], report: &mut Report) {
-        if resource.owner.role == Role::Standby || resource.owner.keep.is_some() {
+        if resource.owner.role == Role::Standby || is_kept(self.case, resource) {
             return;
         }
         let facts = self.case.facts;

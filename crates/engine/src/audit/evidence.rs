@@ -92,7 +92,7 @@ fn stopped(case: Case<'_>, step: &Step, stop: &Stop, report: &mut Report) {
     report.demand(hours.end - first >= need, "measured", &at, || {
         format!("it was idle for {} hours, the policy wants {need}", hours.end - first)
     });
-    missed(case, resource, &at, (first, need), report);
+    missed(case, step, resource, (first, need), report);
     let billed = billed_hours(resource);
     let loud = (first.max(hours.start)..hours.end).find(|hour| {
         let seen = resource.usage.at(Hour(*hour));
@@ -108,7 +108,8 @@ fn stopped(case: Case<'_>, step: &Step, stop: &Stop, report: &mut Report) {
 }
 
 /// Would somebody have missed it: not while the company was shut, and not where it rested as long before and came back.
-fn missed(case: Case<'_>, resource: &Resource, at: &str, (first, need): (i64, i64), report: &mut Report) {
+fn missed(case: Case<'_>, step: &Step, resource: &Resource, (first, need): (i64, i64), report: &mut Report) {
+    let (at, settings) = (at(step), settings(case, step, resource));
     let hours = case.facts.history.hour_range();
     if let Some(calendar) = &resource.owner.holidays {
         let zone = TimeZone::get(&resource.owner.zone).unwrap_or(TimeZone::UTC);
@@ -120,12 +121,17 @@ fn missed(case: Case<'_>, resource: &Resource, at: &str, (first, need): (i64, i6
             .iter()
             .filter(|day| shut.is_some_and(|shut| shut.contains(day)))
             .count();
-        report.demand(off as f64 <= 0.3 * days.len() as f64, "measured", at, || {
-            format!(
-                "{off} of the {} days on which it was idle are holidays of {calendar}",
-                days.len()
-            )
-        });
+        report.demand(
+            off as f64 <= settings.float("max_holiday_share") * days.len() as f64,
+            "measured",
+            &at,
+            || {
+                format!(
+                    "{off} of the {} days on which it was idle are holidays of {calendar}",
+                    days.len()
+                )
+            },
+        );
     }
     let (mut rest, mut longest, mut worked) = (0_i64, 0_i64, false);
     for hour in hours.clone() {
@@ -141,9 +147,9 @@ fn missed(case: Case<'_>, resource: &Resource, at: &str, (first, need): (i64, i6
         }
     }
     report.demand(
-        (hours.end - first) as f64 > 1.5 * longest as f64,
+        (hours.end - first) as f64 > settings.float("min_rest_ratio") * longest as f64,
         "measured",
-        at,
+        &at,
         || format!("{} rested for {longest} hours before and was used again", resource.id),
     );
 }

@@ -34,6 +34,15 @@ pub(super) fn check(case: Case<'_>, report: &mut Report) {
     }
 }
 
+/// Did the owner, the team or the environment say that it is to stay as it is on the day of the plan?
+pub(super) fn is_kept(case: Case<'_>, resource: &Resource) -> bool {
+    let zone = TimeZone::get(&resource.owner.zone).unwrap_or(TimeZone::UTC);
+    let day = zone.to_datetime(case.facts.as_of).date();
+    let own = resource.owner.keep.iter();
+    own.chain(rules(case, resource).filter_map(|r| r.keep.as_ref()))
+        .any(|k| k.until.is_none_or(|until| day <= until))
+}
+
 fn rules<'a>(case: Case<'a>, resource: &Resource) -> impl Iterator<Item = &'a OwnerRules> {
     let of_team = resource.owner.team.as_ref().and_then(|team| case.policy.team(team));
     let of_environment = resource
@@ -87,14 +96,7 @@ fn owner(case: Case<'_>, step: &Step, resource: &Resource, report: &mut Report) 
         format!("{id} must never be changed so")
     });
 
-    let zone = TimeZone::get(&owner.zone).unwrap_or(TimeZone::UTC);
-    let day = zone.to_datetime(case.facts.as_of).date();
-    let is_kept = owner
-        .keep
-        .iter()
-        .chain(rules(case, resource).filter_map(|r| r.keep.as_ref()))
-        .any(|k| k.until.is_none_or(|until| day <= until));
-    report.demand(!is_kept, "owner", &at, || format!("{id} is to be kept"));
+    report.demand(!is_kept(case, resource), "owner", &at, || format!("{id} is to be kept"));
     report.demand(owner.role != Role::Standby, "owner", &at, || {
         format!("{id} is a standby")
     });

@@ -334,6 +334,7 @@ const MUTATIONS: &[Mutation] = &[
             target: step.target.clone(),
             why: "no".into(),
             numbers: BTreeMap::default(),
+            declare: None,
         };
         p.declined.push(refusal);
         Some(())

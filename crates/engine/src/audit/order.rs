@@ -9,10 +9,9 @@ use lowwater_model::order::{Order, OrderName};
 use lowwater_model::plan::{Phase, Step};
 
 use super::recount::Recount;
-use super::{Case, Report, bill, commit};
+use super::{Case, MONTH_HOURS, Report, bill, commit};
 
 const WEEK_HOURS: f64 = 168.0;
-const MONTH_HOURS: f64 = 730.0;
 const LISTED: usize = 13;
 const YEAR_WEEKS: f64 = 365.0 / 7.0;
 /// Plans hold amounts to six digits; a year has many of them.

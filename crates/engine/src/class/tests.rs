@@ -1,9 +1,12 @@
 //! What the guess is for machines of known kind, and what must not change it.
 
+use std::collections::BTreeSet;
+
 use lowwater_model::facts::Facts;
+use lowwater_model::id::ResourceId;
 use lowwater_model::workload::{Class, Role};
 
-use super::guess;
+use super::{declaration, guess};
 use crate::sample;
 
 /// One machine with four weeks of history.
@@ -164,4 +167,18 @@ fn what_waits_is_a_standby_only_while_it_does_nothing() {
         "serves, and never works"
     );
     assert_eq!(role("name = \"jupyter-2\"\nuse = [{ idle = true }]"), Role::Primary);
+}
+
+#[test]
+fn the_lines_that_declare_are_read_as_they_are_meant() {
+    let ids: BTreeSet<ResourceId> = ["a\"b\\c".into(), "i-2".into()].into();
+    let lines = declaration(Class::FineTuning, Role::Standby, &ids);
+    let all = lowwater_model::workload::Workloads::parse(&lines, "workloads.toml").unwrap();
+    assert_eq!(
+        (all.workload[0].class, all.workload[0].role),
+        (Class::FineTuning, Role::Standby)
+    );
+    assert!(!declaration(Class::Ci, Role::Primary, &ids).contains("role"));
+    assert_eq!(all.workload[0].select[0].resource_id.0, ["a\"b\\c", "i-2"]);
+    assert!(all.workload[0].name.as_str().ends_with("and 1 more"));
 }

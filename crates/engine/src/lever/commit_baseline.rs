@@ -8,7 +8,6 @@ use lowwater_model::money::{Estimate, Money};
 use lowwater_model::plan::{Declined, Phase, Scope, Target, Verdict};
 use lowwater_model::policy::KeyDefault::{Float, Int, List};
 use lowwater_model::policy::{Policy, Section, Settings, key};
-use lowwater_model::workload::Role;
 
 use super::{Lever, LeverMeta, evidence, merged, owner, running, target_of};
 use crate::replay::Replay;
@@ -166,8 +165,7 @@ fn scopes<'a>(so_far: &Replay<'a>, policy: &Policy) -> (Scopes<'a>, Vec<Declined
                 lever: META.name.into(),
                 target: target_of(resource),
                 why,
-                numbers,
-            });
+                numbers, declare: None });
             continue;
         }
         let scope = Scope {
@@ -182,7 +180,7 @@ fn scopes<'a>(so_far: &Replay<'a>, policy: &Policy) -> (Scopes<'a>, Vec<Declined
 
 /// How much a machine idles that is waste and no demand: most of the time, and nobody has said that it should.
 fn idles(so_far: &Replay<'_>, policy: &Policy, resource: &Resource) -> Option<BTreeMap<String, Estimate>> {
-    if resource.owner.role == Role::Standby || resource.owner.keep.is_some() {
+    if owner::waits_on_purpose(so_far.facts(), policy, resource) {
         return None;
     }
     let period = so_far.facts().period;
@@ -199,7 +197,7 @@ fn idles(so_far: &Replay<'_>, policy: &Policy, resource: &Resource) -> Option<BT
     }
     let most = policy.lever(META.name, None, None).float("max_idle_share");
     (observed >= ENOUGH_HOURS && idle as f64 > most * observed as f64).then(|| {
-        let numbers = [("idle_hours", idle), ("observed_hours", observed)];
+        let numbers = [("hours_idle", idle), ("hours_observed", observed)];
         numbers.map(|(name, hours)| (name.to_owned(), Estimate::new(hours as f64))).into()
     })
 }

@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::civil::Date;
-use jiff::tz::TimeZone;
 use lowwater_model::change::stop::Stop;
 use lowwater_model::change::{Change, Effort};
 use lowwater_model::facts::{Facts, Resource};
@@ -27,8 +26,8 @@ pub const META: LeverMeta = LeverMeta {
           and replay has it stopped since its idle time began.\n\n\
           Idle but memory held is no finding: a model or a kernel may wait in that memory. An hour that nobody \
           measured, memory or power that nobody measured, is no evidence: the answer is `measure this first`, and so \
-          it is where too little of the GPU money is joined to metrics at all, and where more than three tenths of the \
-          window are holidays of the owner's calendar, or where it rested nearly as long before and was used again. `never`, `keep`, standby and \
+          it is where too little of the GPU money is joined to metrics at all, and where too much of the \
+          window is holidays of the owner's calendar, or where it rested nearly as long before and was used again. `never`, `keep`, standby and \
           criticality are respected, and a class must be declared: whoever has not said what a resource is for can't \
           be told that it does nothing.\n\n\
           A stop keeps disks and empties instance stores; where the type has one, or that is not known, the step \
@@ -41,6 +40,16 @@ pub const META: LeverMeta = LeverMeta {
                 "window_days",
                 Int(14),
                 "Days without any activity after which a resource counts as idle. Two weeks: longer than a holiday of one person, a sprint or a wait for data.",
+            ),
+            key(
+                "max_holiday_share",
+                Float(0.3),
+                "Share of the window's days that may be holidays of the owner's calendar. Three tenths: beyond, the company was shut, and nobody would have missed the machine.",
+            ),
+            key(
+                "min_rest_ratio",
+                Float(1.5),
+                "So many times the longest rest after which it was used again must it have rested now. One and a half: people come back late, not twice as late.",
             ),
             key(
                 "max_memory_share",
@@ -170,12 +179,6 @@ impl Limits {
             && usage.power_max_w.is_some_and(|watts| self.allow_power(watts))
     }
 }
-
-/// Most of the window's days that may be holidays of the owner's calendar: beyond, its idle hours say nothing.
-const MOST_HOLIDAYS: f64 = 0.3;
-
-/// So many times its longest rest before must it have rested now. One and a half: people come back late, not twice as late.
-const LONGER_THAN_BEFORE: f64 = 1.5;
 
 /// A look at one resource.
 struct Look<'a> {
@@ -309,11 +312,11 @@ impl<'a> Look<'a> {
         let owner = &self.resource.owner;
         let calendar = owner.holidays.as_ref()?;
         let holidays = self.so_far.facts().calendars.get(calendar)?;
-        let zone = TimeZone::get(&owner.zone).unwrap_or(TimeZone::UTC);
+        let zone = owner::zone(self.resource);
         let days: BTreeSet<Date> =
             self.window.hour_range().map(|hour| zone.to_datetime(Hour(hour).period().start).date()).collect();
         let off = days.intersection(holidays).count();
-        (off as f64 > MOST_HOLIDAYS * days.len() as f64).then(|| {
+        (off as f64 > self.settings.float("max_holiday_share") * days.len() as f64).then(|| {
             format!(
                 "measure this first: {off} of the {} days of the window are holidays of {calendar}, on which nobody would miss it",
                 days.len()
@@ -382,7 +385,7 @@ impl<'a> Look<'a> {
             .filter(|hour| self.resource.usage.at(Hour(*hour)).is_some_and(HourUsage::is_active))
             .collect();
         let rest = active.windows(2).map(|pair| pair[1] - pair[0] - 1).max()?;
-        (idle_hours as f64 <= LONGER_THAN_BEFORE * rest as f64).then(|| {
+        (idle_hours as f64 <= self.settings.float("min_rest_ratio") * rest as f64).then(|| {
             format!(
                 "measure this first: it rested for {} days before and was used again; now it has rested for {}",
                 rest / 24,
@@ -557,24 +560,25 @@ mod tests {
 
     #[test]
     fn idle_while_the_company_is_shut_says_nothing() {
-        let of = |days: std::ops::RangeInclusive<u8>| {
+        let of = |days: std::ops::RangeInclusive<u8>, rules: &str| {
             let mut facts = machine("{ idle = true, memory = 0, power = 50 }");
             facts.resources[0].owner.holidays = Some("WORKS".into());
             let days = days.map(|day| format!("2026-10-{day:02}").parse().unwrap());
             facts.calendars.insert("WORKS".into(), days.collect());
-            let policy = sample::policy("");
+            let policy = sample::policy(rules);
             let plan = crate::plan(&facts, &policy, 1);
             assert_eq!(crate::audit(&facts, &policy, &plan), []);
-            answer(&facts, "")
+            answer(&facts, rules)
         };
-        assert!(of(19..=22).is_ok(), "four of fourteen days");
-        assert!(of(19..=23).unwrap_err().starts_with("measure this first: 5 of the 14 days of the window are holidays of WORKS"));
+        assert!(of(19..=22, "").is_ok(), "four of fourteen days");
+        assert!(of(19..=23, "[lever.idle]\nmax_holiday_share = 0.4").is_ok());
+        assert!(of(19..=23, "").unwrap_err().starts_with("measure this first: 5 of the 14 days of the window are holidays of WORKS"));
     }
 
     #[test]
     fn what_came_back_after_as_long_a_rest_is_not_stopped() {
         // Works in one hour of the first day, rests, works in one hour later, rests to the end: 14 days and more.
-        let of = |days: i64, again: &str| {
+        let of = |days: i64, again: &str, rules: &str| {
             let work = |at: &str, to: &str| format!(", {{ from = \"{at}\", to = \"{to}\", memory = 9, power = 300 }}");
             let uses = format!(
                 "{{ idle = true, memory = 0, power = 50 }}{}{}",
@@ -585,13 +589,14 @@ mod tests {
                 "as_of = \"2026-11-02T00:00:00Z\"\nhistory_days = {days}\nreplay_days = 14\n[[resource]]\nid = \"a\"\n\
                  sku = \"a2-highgpu-1g\"\nclass = \"training\"\nworkload = \"w\"\nline = [{{ rate = \"3.67\" }}]\nuse = [{uses}]"
             ));
-            let policy = sample::policy("");
+            let policy = sample::policy(rules);
             assert_eq!(crate::audit(&facts, &policy, &crate::plan(&facts, &policy, 1)), []);
-            answer(&facts, "")
+            answer(&facts, rules)
         };
-        let back = of(60, "2026-10-10T10:00:00Z").unwrap_err();
+        let back = of(60, "2026-10-10T10:00:00Z", "").unwrap_err();
         assert!(back.starts_with("measure this first: it rested for 19 days before and was used again; now it has rested for 22"), "{back}");
-        assert!(of(60, "2026-09-25T10:00:00Z").is_ok(), "five days of rest, then 37");
-        assert!(of(30, "2026-10-10T10:00:00Z").is_ok(), "what the history does not show nobody knows");
+        assert!(of(60, "2026-09-25T10:00:00Z", "").is_ok(), "five days of rest, then 37");
+        assert!(of(30, "2026-10-10T10:00:00Z", "").is_ok(), "what the history does not show nobody knows");
+        assert!(of(60, "2026-10-10T10:00:00Z", "[lever.idle]\nmin_rest_ratio = 1.1").is_ok());
     }
 }

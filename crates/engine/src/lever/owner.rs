@@ -8,12 +8,21 @@ use lowwater_model::workload::{Criticality, Keep, Role};
 
 mod standing;
 
-pub(super) use standing::{Standing, declaration, standing};
+pub(super) use standing::{Standing, standing};
 
-/// The owner's day at the end of the facts; UTC where the zone is unknown.
+/// The owner's zone; UTC where it is unknown.
+pub(super) fn zone(resource: &Resource) -> TimeZone {
+    TimeZone::get(&resource.owner.zone).unwrap_or(TimeZone::UTC)
+}
+
+/// The owner's day at the end of the facts.
 fn today(facts: &Facts, resource: &Resource) -> Date {
-    let zone = TimeZone::get(&resource.owner.zone).unwrap_or(TimeZone::UTC);
-    zone.to_datetime(facts.as_of).date()
+    zone(resource).to_datetime(facts.as_of).date()
+}
+
+/// Did somebody say that it waits on purpose: as a standby, or kept as it is?
+pub(super) fn waits_on_purpose(facts: &Facts, policy: &Policy, resource: &Resource) -> bool {
+    resource.owner.role == Role::Standby || keep(resource, policy, today(facts, resource)).is_some()
 }
 
 /// The rules of the policy for the owner's team and environment, each with the name of its section.

@@ -158,8 +158,7 @@ fn refused(resource: &Resource, why: String) -> Declined {
         lever: META.name.into(),
         target: target_of(resource),
         why,
-        numbers: BTreeMap::new(),
-    }
+        numbers: BTreeMap::new(), declare: None }
 }
 
 /// Why the resource itself must not be interrupted; none = its owner does not mind.

@@ -119,13 +119,10 @@ fn idle_cost(resource: &Resource, period: Period) -> Money {
 fn joined(facts: &Facts, policy: &Policy) -> Option<String> {
     let share = facts.quality.join_share()?;
     let limit = policy.section("usage").float("min_join_share");
-    let verdict = if share < limit {
-        "so idle findings are only `measure this first`".to_owned()
-    } else {
-        format!(
-            "and {:.1} % of the hours of these were measured",
-            measured(facts) * 100.0
-        )
+    let verdict = match measured(facts) {
+        _ if share < limit => "so idle findings are only `measure this first`".to_owned(),
+        Some(measured) => format!("and {:.1} % of the hours of these were measured", measured * 100.0),
+        None => "and none of these was measured in these days".to_owned(),
     };
     Some(format!(
         "{:.1} % of the GPU money is on machines that are joined to metrics (the policy wants {:.0} %), {verdict}",
@@ -134,8 +131,8 @@ fn joined(facts: &Facts, policy: &Policy) -> Option<String> {
     ))
 }
 
-/// Share of the billed GPU-hours of joined machines that was measured in the period; 0 where none is joined.
-fn measured(facts: &Facts) -> f64 {
+/// Share of the billed GPU-hours of joined machines that was measured in the period; none where none was seen in it.
+fn measured(facts: &Facts) -> Option<f64> {
     let hours = facts.period.hour_range();
     let (mut seen, mut all) = (0.0, 0.0);
     for resource in &facts.resources {
@@ -150,7 +147,7 @@ fn measured(facts: &Facts) -> f64 {
             all += resource.gpus * ran;
         }
     }
-    if all > 0.0 { seen / all } else { 0.0 }
+    (all > 0.0).then(|| seen / all)
 }
 
 fn days(facts: &Facts) -> Option<String> {

@@ -127,7 +127,7 @@ fn a_file_of_faults_is_not_loaded() {
         .load("jobs.csv", &format!("{HEADER}{good}{}", bad.repeat(6)))
         .unwrap_err();
     assert!(
-        error.contains("6 faults beside 1 runs") && error.contains("jobs.csv:3:end") && error.contains("hint:"),
+        error.contains("6 of 7 runs are faulty") && error.contains("jobs.csv:3:end") && error.contains("hint:"),
         "{error}"
     );
     assert_eq!(

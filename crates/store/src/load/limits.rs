@@ -62,8 +62,8 @@ impl RejectLimit {
         }
         let shown: Vec<String> = rejects.iter().take(SHOWN_REJECTS).map(Reject::line).collect();
         let what = format!(
-            "{faulty} fault{} beside {kept} {noun}, more than load.max_reject_share lets pass, the first of them:\n  {}",
-            if faulty == 1 { "" } else { "s" },
+            "{faulty} of {} {noun} are faulty, more than load.max_reject_share lets pass, the first of them:\n  {}",
+            kept + faulty,
             shown.join("\n  ")
         );
         let hint = "is it the right --format? `load.max_reject_share` in policy.toml says how many may be bad";

@@ -18,6 +18,8 @@ use crate::layout::{BillUnit, Transaction};
 pub(crate) struct Repeated {
     pub(crate) rows: u64,
     pub(crate) billed: Money,
+    /// Of them, those whose BilledCost is unknown.
+    pub(crate) unknown: u64,
 }
 
 /// Compares what came with what is there. A row that is there once can be repeated once.
@@ -29,14 +31,21 @@ pub(crate) fn repeated(there: &BillUnit, made: &BillUnit, transaction: &Transact
         if let Some(left) = came.get_mut(&row).filter(|left| **left > 0) {
             *left -= 1;
             found.rows += 1;
-            found.billed += billed;
+            match billed {
+                Some(billed) => found.billed += billed,
+                None => found.unknown += 1,
+            }
         }
     })?;
     Ok(found)
 }
 
 /// Every charge of a unit as a hash of its columns, with its BilledCost.
-fn each_row(unit: &BillUnit, transaction: &Transaction, mut take: impl FnMut(u64, Money)) -> Result<(), StoreError> {
+fn each_row(
+    unit: &BillUnit,
+    transaction: &Transaction,
+    mut take: impl FnMut(u64, Option<Money>),
+) -> Result<(), StoreError> {
     for name in unit.files.get("charges").into_iter().flatten() {
         let path = transaction.staged_path(name);
         let file = File::open(&path).map_err(StoreError::io(&path))?;
@@ -47,8 +56,10 @@ fn each_row(unit: &BillUnit, transaction: &Transaction, mut take: impl FnMut(u64
                 .column_by_name("BilledCost")
                 .and_then(|c| c.as_primitive_opt::<Decimal128Type>());
             for (at, row) in rows(&batch).into_iter().enumerate() {
-                let cost = billed.filter(|b| b.is_valid(at)).map_or(0, |b| b.value(at));
-                take(row, Money::from_units(cost));
+                let cost = billed
+                    .filter(|b| b.is_valid(at))
+                    .map(|b| Money::from_units(b.value(at)));
+                take(row, cost);
             }
         }
     }

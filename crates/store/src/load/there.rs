@@ -44,8 +44,12 @@ pub(crate) fn appended(there: BillUnit, made: BillUnit, transaction: &Transactio
             both.len()
         ));
         if repeated.rows > 0 {
+            let unknown = match repeated.unknown {
+                0 => String::new(),
+                rows => format!(" and unknown in {}", count(rows)),
+            };
             unit.warnings.push(format!(
-                "equal in every column to a charge that was there, and appended all the same: {}, BilledCost {}, which \
+                "equal in every column to a charge that was there, and appended all the same: {}, BilledCost {}{unknown}, which \
                  counts twice unless the provider charged it twice; if not, load the month again with `--replace`, from \
                  files that do not overlap",
                 count(repeated.rows),

@@ -187,7 +187,6 @@ impl<'a> Baseline<'a> {
             lever: META.name.into(),
             target: target(&self.scope, &self.members),
             why,
-            numbers,
-        }
+            numbers, declare: None }
     }
 }

@@ -11,13 +11,12 @@ use lowwater_model::plan::{Finding, Verdict};
 use super::baseline::Baseline;
 use super::{promised, target};
 use crate::lever::evidence;
-use crate::replay::Replay;
+use crate::replay::{MONTH_HOURS, Replay};
 use crate::solve::quantile::{Outcome, break_even_utilisation, outcome};
 
 /// Name of the condition that the steps before are done.
 pub(crate) const EARLIER_CONDITION: &str = "earlier_steps_done";
 const YEAR_HOURS: f64 = 8760.0;
-const MONTH_HOURS: f64 = 730.0;
 
 /// Hours of a term.
 fn term_hours(term: Market) -> f64 {

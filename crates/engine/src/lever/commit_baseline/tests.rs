@@ -3,6 +3,7 @@ use lowwater_model::change::commit::Commit;
 use lowwater_model::facts::{CommitmentUse, Facts};
 use lowwater_model::money::Money;
 use lowwater_model::plan::{Declined, Finding, Verdict};
+use lowwater_model::workload::Keep;
 
 use super::CommitBaseline;
 use crate::lever::Lever;
@@ -195,7 +196,7 @@ fn what_idles_is_no_demand() {
     let commit = commit.unwrap();
     assert_eq!((commit.level, commit.resources.contains(&"old".into())), (3, false));
     let why = all.iter().find_map(|verdict| match verdict {
-        Verdict::Declined(declined) => Some((declined.why.clone(), declined.numbers["idle_hours"].amount())),
+        Verdict::Declined(declined) => Some((declined.why.clone(), declined.numbers["hours_idle"].amount())),
         Verdict::Found(_) => None,
     });
     let (why, idle_hours) = why.unwrap();
@@ -203,6 +204,13 @@ fn what_idles_is_no_demand() {
     assert_eq!(idle_hours, 672.0);
     let (standby, _) = bought(&facts(YEAR, &machines("role = \"standby\"")), "");
     assert_eq!(standby.level, 4, "a standby waits on purpose");
+    let mut kept = facts(YEAR, &machines("team = \"vision\""));
+    let rule = "[team.vision.keep]\nreason = \"demo\"\nuntil = ";
+    assert_eq!(bought(&kept, &format!("{rule}2026-12-31")).0.level, 4, "the policy may say so");
+    assert_eq!(verdicts(&kept, &format!("{rule}2026-01-31")).len(), 2, "until then only");
+    let old = kept.resources.iter_mut().find(|r| r.id.as_str() == "old").unwrap();
+    old.owner.keep = Some(Keep { reason: "demo".into(), until: "2026-01-31".parse().ok() });
+    assert_eq!(verdicts(&kept, "").len(), 2, "a keep that is over keeps nothing");
     let mostly_busy = machines("").replace(idle, "use = [{}, { from = \"2026-10-20T00:00:00Z\", idle = true, memory = 0 }]");
     assert_eq!(bought(&facts(YEAR, &mostly_busy), "").0.level, 4, "half of the hours may be idle");
 }

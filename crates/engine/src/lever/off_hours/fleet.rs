@@ -68,8 +68,7 @@ impl<'a> Fleet<'a> {
             lever: META.name.into(),
             target: self.target(),
             why,
-            numbers,
-        }
+            numbers, declare: None }
     }
 
     fn target(&self) -> Target {

@@ -1,10 +1,7 @@
 //! The class that a lever may rely on: declared, or guessed beyond doubt; else what to declare.
 
-use std::collections::BTreeSet;
-
 use lowwater_model::clue::Guess;
 use lowwater_model::facts::{Facts, Resource};
-use lowwater_model::id::ResourceId;
 use lowwater_model::policy::Policy;
 use lowwater_model::workload::{Class, Role};
 
@@ -89,12 +86,6 @@ fn obstacle(guess: &Guess, least: f64) -> Option<String> {
     })
 }
 
-/// The lines of workloads.toml that declare these resources.
-pub(in crate::lever) fn declaration(class: Class, role: Role, resources: &BTreeSet<ResourceId>) -> String {
-    let lines = class::declaration(class, role, resources);
-    format!(". To declare it, write into workloads.toml:\n{lines}")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -149,20 +140,5 @@ mod tests {
             );
             assert!(refusal.why.contains(why) && refusal.declare.is_some(), "{refusal:?}");
         }
-    }
-
-    #[test]
-    fn the_lines_that_declare_are_read_as_they_are_meant() {
-        let ids: BTreeSet<ResourceId> = ["a\"b\\c".into(), "i-2".into()].into();
-        let text = declaration(Class::FineTuning, Role::Standby, &ids);
-        let (_, lines) = text.split_once(":\n").unwrap();
-        let all = lowwater_model::workload::Workloads::parse(lines, "workloads.toml").unwrap();
-        assert_eq!(
-            (all.workload[0].class, all.workload[0].role),
-            (Class::FineTuning, Role::Standby)
-        );
-        assert!(!declaration(Class::Ci, Role::Primary, &ids).contains("role"));
-        assert_eq!(all.workload[0].select[0].resource_id.0, ["a\"b\\c", "i-2"]);
-        assert!(all.workload[0].name.as_str().ends_with("and 1 more"));
     }
 }

@@ -20,9 +20,8 @@ use super::words::every;
 use super::market::{Job, Look, digits};
 use super::{META, target};
 use crate::lever::{evidence, owner};
-use crate::replay::Replay;
+use crate::replay::{MONTH_HOURS, Replay};
 
-const MONTH_HOURS: f64 = 730.0;
 
 /// The members of a fleet that may be interrupted, and what they run on demand.
 pub(super) struct Fleet<'a> {
@@ -86,8 +85,7 @@ impl<'a> Fleet<'a> {
                 lever: META.name.into(),
                 target: target(&self.members),
                 why,
-                numbers,
-            }),
+                numbers, declare: None }),
         }
     }
 

@@ -208,6 +208,29 @@ fn appended_rows_that_were_there_are_counted_with_their_money() {
 }
 
 #[test]
+fn appended_rows_without_a_cost_are_counted_as_unknown() {
+    let store = Store::new();
+    let mut rows = one_unit(8);
+    // BilledCost follows SkuPriceId.
+    let (head, rest) = rows[2].text.split_once(",price-").unwrap();
+    let (price, rest) = rest.split_once(',').unwrap();
+    let (_, rest) = rest.split_once(',').unwrap();
+    rows[2].text = format!("{head},price-{price},,{rest}");
+    store.load(&store.file("a.csv", csv(&rows[..4]))).unwrap();
+    let report = store
+        .load_as(&how(&store.file("b.csv", csv(&rows)), Existing::Append))
+        .unwrap();
+    let told = warnings(&report)
+        .into_iter()
+        .find(|w| w.contains("equal in every column"))
+        .unwrap();
+    assert!(
+        told.contains(": 4 rows, BilledCost ") && told.contains(" and unknown in 1 row, which counts twice"),
+        "{told}"
+    );
+}
+
+#[test]
 fn a_replaced_month_is_announced() {
     let store = Store::new();
     let rows = one_unit(300);

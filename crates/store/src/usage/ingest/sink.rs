@@ -11,7 +11,6 @@ use crate::load::{Progress, Reject, RejectLimit};
 
 /// Rejects that are kept; a load with more has read the wrong file.
 const MAX_REJECTS: usize = 100_000;
-/// Rejects that an error shows.
 /// Samples after which progress is told and a stop is asked for.
 const POLL_SAMPLES: u64 = 1024;
 

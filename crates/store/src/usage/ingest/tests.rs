@@ -187,7 +187,7 @@ fn bad_lines_are_kept_aside_and_too_many_are_refused() {
     assert_eq!(error.exit_code(), 3);
     let text = error.to_string();
     assert!(
-        text.contains("6 faults beside 26 samples") && text.contains("worse.csv:22:activity"),
+        text.contains("6 of 32 samples are faulty") && text.contains("worse.csv:22:activity"),
         "{text}"
     );
     assert_eq!(lab.layout().manifest().unwrap(), before);
