@@ -40,6 +40,7 @@ commands! {
     demo::Demo,
     init::Init,
     load::Load,
+    unload::Unload,
     report::Report,
     plan::Plan,
     check::Check,

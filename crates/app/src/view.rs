@@ -24,3 +24,4 @@ pub mod sample;
 pub mod sim;
 pub mod step;
 pub mod tags;
+pub mod unload;

@@ -190,6 +190,30 @@ fn a_load_that_would_lose_most_of_a_month_is_refused() {
 }
 
 #[test]
+fn a_load_is_taken_back_and_comes_again() {
+    let dir = tempfile::tempdir().unwrap();
+    organisation::write(dir.path());
+    let parsed = |args: &[&str]| serde_json::from_str::<Value>(&run(dir.path(), args).stdout).unwrap();
+    assert_eq!(run(dir.path(), &["load", "bill.csv", "usage.csv"]).code, 0);
+    let total = parsed(&["report", "--json"])["total"].clone();
+    let listed = parsed(&["unload", "--json"]);
+    assert_eq!((&listed["removed"], &listed["units"][0]["billed"]), (&false.into(), &total));
+    let wrong = run(dir.path(), &["unload", "--source", "nobody"]);
+    assert!(wrong.code == 2 && wrong.stderr.contains("hint: `lowwater"), "{}", wrong.stderr);
+    let gone = run(dir.path(), &["unload", "--kind", "bill", "--month", "2026-10"]);
+    insta::assert_snapshot!("unload", undated(&gone.stdout));
+    assert_eq!(run(dir.path(), &["report"]).code, 4, "there is no bill");
+    assert_eq!(run(dir.path(), &["load", "bill.csv"]).code, 0);
+    assert_eq!(parsed(&["report", "--json"])["total"], total);
+}
+
+/// Without the day of the load.
+fn undated(text: &str) -> String {
+    let day = jiff::Timestamp::now().strftime("%Y-%m-%d").to_string();
+    text.replace(&day, "(today)")
+}
+
+#[test]
 fn the_plan_is_the_file_and_the_file_is_the_plan() {
     let shown = json(&["show", "plan"]);
     let file: Value =

@@ -30,6 +30,7 @@ pub mod spot;
 pub mod store;
 pub mod tagging;
 pub mod tags;
+pub mod unload;
 pub mod usage;
 pub mod views;
 
