@@ -197,9 +197,16 @@ fn a_load_is_taken_back_and_comes_again() {
     assert_eq!(run(dir.path(), &["load", "bill.csv", "usage.csv"]).code, 0);
     let total = parsed(&["report", "--json"])["total"].clone();
     let listed = parsed(&["unload", "--json"]);
-    assert_eq!((&listed["removed"], &listed["units"][0]["billed"]), (&false.into(), &total));
+    assert_eq!(
+        (&listed["removed"], &listed["units"][0]["billed"]),
+        (&false.into(), &total)
+    );
     let wrong = run(dir.path(), &["unload", "--source", "nobody"]);
-    assert!(wrong.code == 2 && wrong.stderr.contains("hint: `lowwater"), "{}", wrong.stderr);
+    assert!(
+        wrong.code == 2 && wrong.stderr.contains("hint: `lowwater"),
+        "{}",
+        wrong.stderr
+    );
     let gone = run(dir.path(), &["unload", "--kind", "bill", "--month", "2026-10"]);
     insta::assert_snapshot!("unload", undated(&gone.stdout));
     assert_eq!(run(dir.path(), &["report"]).code, 4, "there is no bill");

@@ -204,6 +204,8 @@ pub struct GpuFigures {
     pub cost: Money,
     /// The part of it that is development.
     pub development: Money,
+    /// The part of it whose class nobody declared.
+    pub undeclared: Money,
     /// GPU-hours billed.
     pub gpu_hours: Money,
     /// GPU-hours weighed by activity, on resources with joined metrics: two hours at 50 % are one useful hour.
@@ -328,6 +330,7 @@ impl Store {
         Ok(GpuFigures {
             cost: figures.gpu,
             development: figures.development,
+            undeclared: figures.undeclared,
             gpu_hours: figures.gpu_hours,
             useful_gpu_hours: useful,
             cost_per_useful_gpu_hour: rate,
@@ -385,6 +388,7 @@ struct Figures {
     lines: Lines,
     gpu: Money,
     development: Money,
+    undeclared: Money,
     gpu_hours: Money,
     /// Purchases of commitments.
     commitments: Money,
@@ -420,11 +424,11 @@ impl Figures {
         }
         if row.bool("x_Gpu") {
             self.gpu += cost;
-            self.development += if row.text("x_Class") == Some("development") {
-                cost
-            } else {
-                Money::ZERO
-            };
+            match row.text("x_Class") {
+                Some("development") => self.development += cost,
+                Some("unknown") => self.undeclared += cost,
+                _ => {}
+            }
         }
         let (first, last) = (row.text_or_empty("first_day"), row.text_or_empty("last_day"));
         self.days = Some(match self.days.take() {

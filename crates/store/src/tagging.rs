@@ -113,6 +113,13 @@ impl Store {
         })
     }
 
+    /// Required keys that nothing carries.
+    pub fn uncarried_tags(&self) -> Result<Vec<String>, StoreError> {
+        let keys = self.tagging()?.keys.into_iter();
+        let uncarried = keys.filter(|key| key.tagged.is_zero() && !key.missing.is_zero());
+        Ok(uncarried.map(|key| key.key).collect())
+    }
+
     /// Resources with their tags, and the cost of what can't carry one.
     fn tagged_resources(&self, metric: CostMetric) -> Result<(BTreeMap<String, Tagged>, Money), StoreError> {
         // The newest spelling of a resource's tags is the one that can be mended: rows come in order of the day.

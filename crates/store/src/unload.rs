@@ -55,7 +55,10 @@ impl Chosen {
         is(&self.kind, held.kind)
             && is(&self.source, &held.source)
             && is(&self.account, &held.account)
-            && self.month.as_ref().is_none_or(|month| held.month.starts_with(month.as_str()))
+            && self
+                .month
+                .as_ref()
+                .is_none_or(|month| held.month.starts_with(month.as_str()))
     }
 }
 

@@ -41,6 +41,7 @@ pub fn evidence(store: &Store) -> Result<Evidence, AppError> {
         unmatched: joined.unmatched.iter().map(|gpu| (gpu.host.clone(), gpu.gpu.clone())).collect(),
         ambiguous: joined.ambiguous.iter().map(|(host, resources)| (host.clone(), resources.clone())).collect(),
         untagged: untagged(store, &facts)?,
+        uncarried_tags: store.uncarried_tags()?,
         rejects: store.rejects()?,
         unknown_costs: store.manifest().bills.values().map(|unit| unit.unknown_costs).sum(),
         config_warnings: [store.config().warnings.clone(), store.contract_warnings(facts.as_of)?].concat(),

@@ -23,6 +23,8 @@ pub struct Evidence {
     pub ambiguous: Vec<(String, Vec<String>)>,
     /// Cost in the period that lacks a required tag.
     pub untagged: Money,
+    /// Required tags that no charge carries.
+    pub uncarried_tags: Vec<String>,
     /// Rows that were not kept.
     pub rejects: Vec<Reject>,
     /// Charges whose cost is unknown.

@@ -104,6 +104,8 @@ pub struct GpuView {
     pub cost: Money,
     /// The part of it that is development.
     pub development: Money,
+    /// The part of it whose class is unknown: neither declared nor told by a tag.
+    pub undeclared: Money,
     /// `development` of `cost`, 0 to 1; null where there is no GPU cost.
     pub development_share: Option<f64>,
     /// Billed.
@@ -144,6 +146,7 @@ impl ReportView {
             gpu: GpuView {
                 cost: gpu.cost,
                 development: gpu.development,
+                undeclared: gpu.undeclared,
                 development_share: share_of(gpu.development, gpu.cost).map(amount::six_digits),
                 gpu_hours: gpu.gpu_hours,
                 useful_gpu_hours: gpu.useful_gpu_hours.clone(),
@@ -239,12 +242,17 @@ impl ReportView {
             self.money(gpu.development),
             of_gpu(gpu.development, rest),
         );
-        vec![
-            figure("GPU spend", self.money(gpu.cost), spend),
-            idle,
-            development,
-            self.useful(),
-        ]
+        let mut figures = vec![figure("GPU spend", self.money(gpu.cost), spend), idle, development];
+        if !gpu.undeclared.is_zero() {
+            let rest = ": class unknown; the other cost of that class has no GPU";
+            figures.push(figure(
+                "GPU undeclared",
+                self.money(gpu.undeclared),
+                of_gpu(gpu.undeclared, rest),
+            ));
+        }
+        figures.push(self.useful());
+        figures
     }
 
     fn useful(&self) -> Figure {
@@ -432,6 +440,7 @@ mod tests {
             gpu: GpuFigures {
                 cost: Money::whole(40),
                 development: Money::whole(10),
+                undeclared: Money::whole(5),
                 gpu_hours: Money::whole(1234),
                 useful_gpu_hours: Known::Value(8.0),
                 cost_per_useful_gpu_hour: Known::Value(4.861),

@@ -274,6 +274,7 @@ pub fn evidence() -> super::doctor::Evidence {
         unmatched: Vec::new(),
         ambiguous: Vec::new(),
         untagged: Money::ZERO,
+        uncarried_tags: Vec::new(),
         rejects: Vec::new(),
         unknown_costs: 0,
         config_warnings: Vec::new(),

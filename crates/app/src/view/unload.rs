@@ -118,7 +118,11 @@ impl View for Unloaded {
             ]);
         }
         let screen = Screen::new(self.headline());
-        let screen = if self.units.is_empty() { screen } else { screen.table(table) };
+        let screen = if self.units.is_empty() {
+            screen
+        } else {
+            screen.table(table)
+        };
         match (self.removed, self.units.is_empty()) {
             (true, false) => screen.next([(self.next.command("load PATH..."), "reads the files anew, all of them")]),
             (_, true) => screen.next([(self.next.command("load PATH..."), "a bill, metrics, jobs or prices")]),
@@ -139,6 +143,9 @@ mod tests {
     #[test]
     fn an_empty_store_says_what_to_type() {
         let view = text(&Unloaded::list(&[], Next::default()));
-        assert!(view.starts_with("Nothing is loaded.") && view.contains("lowwater load PATH..."), "{view}");
+        assert!(
+            view.starts_with("Nothing is loaded.") && view.contains("lowwater load PATH..."),
+            "{view}"
+        );
     }
 }

@@ -98,7 +98,11 @@ fn the_last_bill_takes_its_currency_along() {
     folder.load("a.csv", &bill(&["2026-10"]), LoadRequest::default());
     folder.unload(&of("2026-10"));
     assert_eq!(folder.manifest().currency, None);
-    folder.load("b.csv", &bill(&["2026-10"]).replace("USD", "EUR"), LoadRequest::default());
+    folder.load(
+        "b.csv",
+        &bill(&["2026-10"]).replace("USD", "EUR"),
+        LoadRequest::default(),
+    );
     assert_eq!(folder.manifest().currency.as_deref(), Some("EUR"));
 }
 

@@ -147,13 +147,21 @@ fn untagged(of: &Evidence) -> Vec<Finding> {
     if of.untagged.is_zero() {
         return Vec::new();
     }
-    vec![Finding {
+    let uncarried = of.uncarried_tags.iter().map(|key| Finding {
+        id: "required_tag_is_on_nothing",
+        cost: None,
+        place: format!("tag `{key}`"),
+        why: "owner.required_tags asks for it, and no charge carries it".into(),
+        hint: "look in policy.toml whether it is spelled as in the bill, or tag the resources".into(),
+    });
+    let untagged = Finding {
         id: "untagged",
         cost: Some(of.untagged),
         place: "lowwater report --by team,account".into(),
         why: "cost without a tag that the policy requires".into(),
         hint: "tag it, declare it in workloads.toml, or name your tags in owner.team_tags of policy.toml".into(),
-    }]
+    };
+    std::iter::once(untagged).chain(uncarried).collect()
 }
 
 fn observed_without(of: &Evidence, has: fn(&lowwater_model::usage::HourUsage) -> bool) -> impl Fn(&Resource) -> bool {
@@ -430,6 +438,23 @@ mod tests {
         );
         let ambiguous = only(|e| e.ambiguous = vec![("node".into(), vec!["a".into(), "b".into()])]);
         assert_eq!(ambiguous.why, "matches 2 resources: a, b");
+    }
+
+    #[test]
+    fn a_required_tag_on_nothing_may_be_misspelt() {
+        let mut evidence = sample::evidence();
+        evidence.untagged = Money::whole(7);
+        evidence.uncarried_tags = vec!["taem".into()];
+        let found = untagged(&evidence);
+        let said: Vec<(&str, Option<Money>, &str)> = found.iter().map(|f| (f.id, f.cost, f.place.as_str())).collect();
+        let place = "lowwater report --by team,account";
+        assert_eq!(
+            said,
+            [
+                ("untagged", Some(Money::whole(7)), place),
+                ("required_tag_is_on_nothing", None, "tag `taem`")
+            ]
+        );
     }
 
     #[test]
