@@ -3,12 +3,16 @@
 use std::path::{Path, PathBuf};
 
 use lowwater_model::plan::{PLAN_VERSION, Plan};
+use lowwater_store::input::read_bounded;
 use lowwater_store::store::Store;
 use serde_json::Value;
 
 use crate::config::Settings;
 use crate::error::AppError;
 use crate::whole_file;
+
+/// A plan of a hundred thousand steps is smaller.
+const MAX_PLAN_BYTES: u64 = 256 << 20;
 
 /// Where a plan is, unless the user says.
 pub fn path(settings: &Settings, file: Option<&Path>) -> PathBuf {
@@ -19,17 +23,18 @@ pub fn path(settings: &Settings, file: Option<&Path>) -> PathBuf {
 pub fn read(settings: &Settings, file: Option<&Path>) -> Result<Plan, AppError> {
     let path = path(settings, file);
     let shown = path.display();
-    let text = std::fs::read_to_string(&path).map_err(|e| {
+    if !path.exists() {
         let hint = format!("hint: `lowwater plan{}` makes one", settings.data_option());
-        let what = match e.kind() {
-            std::io::ErrorKind::NotFound => "there is no plan yet".to_owned(),
-            _ => e.to_string(),
-        };
-        AppError::Input(format!("{shown}: {what}\n{hint}"))
-    })?;
+        return Err(AppError::Input(format!("{shown}: there is no plan yet\n{hint}")));
+    }
+    let text = read_bounded(
+        &path,
+        &shown.to_string(),
+        (MAX_PLAN_BYTES, "256 MiB, the most that a plan may have"),
+    )?;
     let again = "hint: make it again with `lowwater plan`";
     let value: Value =
-        serde_json::from_str(&text).map_err(|e| AppError::Input(format!("{shown}: is not JSON: {e}\n{again}")))?;
+        serde_json::from_slice(&text).map_err(|e| AppError::Input(format!("{shown}: is not JSON: {e}\n{again}")))?;
     let version = value["version"].as_u64();
     if version != Some(u64::from(PLAN_VERSION)) {
         let found = version.map_or_else(|| "no version".to_owned(), |v| format!("version {v}"));

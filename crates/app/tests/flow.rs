@@ -315,6 +315,11 @@ fn a_plan_as_of_a_day_sees_nothing_after_it() {
     let late = run(loaded(), &["plan", "--as-of", "2027-01-01", "--out", "late.json"]);
     let said = "--as-of 1 Jan 2027 00:00 UTC is after the end of the bill: planned as of 1 Nov 2026 00:00 UTC";
     assert!(late.stderr.contains(said), "{}", late.stderr);
+    let file = std::fs::read_to_string(loaded().join("late.json")).unwrap();
+    assert!(
+        file.contains("asked as of 2027-01-01T00:00:00Z, after the end of the bill"),
+        "the file says it too"
+    );
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use jiff::Timestamp;
 use jiff::civil::{Date, Time};
+use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 
 use crate::period::has_impossible_offset;
@@ -29,6 +30,23 @@ pub enum Deadline {
      time of every day (`06:00 daily`)"
 )]
 pub struct NoDeadline(String);
+
+impl Deadline {
+    /// Has its last instant passed? A daily one never ends. `zone` is the owner's, IANA.
+    pub fn is_over(self, zone: &str, at: Timestamp) -> bool {
+        let end = match self {
+            Self::At(end) => Some(end),
+            Self::Day(day) => {
+                let zone = TimeZone::get(zone).unwrap_or(TimeZone::UTC);
+                day.tomorrow()
+                    .ok()
+                    .and_then(|next| zone.to_timestamp(next.at(0, 0, 0, 0)).ok())
+            }
+            Self::Daily(_) => None,
+        };
+        end.is_some_and(|end| end <= at)
+    }
+}
 
 impl FromStr for Deadline {
     type Err = NoDeadline;
@@ -78,6 +96,16 @@ impl From<Deadline> for String {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn a_day_is_over_when_the_next_begins_there() {
+        let at = |text: &str| text.parse::<Timestamp>().unwrap();
+        let over = |deadline: &str, zone: &str, now: &str| deadline.parse::<Deadline>().unwrap().is_over(zone, at(now));
+        assert!(!over("2026-10-24", "America/Los_Angeles", "2026-10-25T06:59:59Z"));
+        assert!(over("2026-10-24", "America/Los_Angeles", "2026-10-25T07:00:00Z"));
+        assert!(over("2026-10-24T12:00:00Z", "UTC", "2026-10-24T12:00:00Z"));
+        assert!(!over("06:00 daily", "UTC", "2036-01-01T00:00:00Z"));
+    }
+
     use super::*;
     use proptest::prelude::*;
 

@@ -38,7 +38,16 @@ impl Store {
     /// The facts at an instant: nothing that begins after it is in them. None = the end of the bill.
     pub fn facts(&self, as_of: Option<Timestamp>) -> Result<Facts, StoreError> {
         let (history, period) = self.periods(as_of)?;
-        self.facts_of(history, period)
+        let mut facts = self.facts_of(history, period)?;
+        // Whole days that the bill has, whatever was asked for.
+        if let Some(at) = as_of.filter(|at| at.as_second() - facts.as_of.as_second() >= DAY_SECONDS) {
+            let end = facts.as_of;
+            facts
+                .quality
+                .warnings
+                .push(format!("asked as of {at}, after the end of the bill: as of {end}"));
+        }
+        Ok(facts)
     }
 
     /// The id of those facts, without reading them.

@@ -319,7 +319,7 @@ pub(crate) fn read_table(path: &Path, name: &str) -> Result<Vec<u8>, StoreError>
 }
 
 /// All bytes of a file, or an error where there are more than this. Files of /proc have no size, and some never end.
-fn read_bounded(path: &Path, name: &str, (most, said): (u64, &str)) -> Result<Vec<u8>, StoreError> {
+pub fn read_bounded(path: &Path, name: &str, (most, said): (u64, &str)) -> Result<Vec<u8>, StoreError> {
     let mut bytes = Vec::new();
     let file = File::open(path).map_err(|e| unreadable(name, &e))?;
     file.take(most + 1)

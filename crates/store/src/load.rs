@@ -154,6 +154,8 @@ pub struct Reject {
     pub reason: String,
     /// The money at stake, as text: BilledCost, else the first other cost that could be read.
     pub at_stake: Option<String>,
+    /// Is it a row of a bill? Only then money is at stake.
+    pub of_bill: bool,
 }
 
 impl Reject {
@@ -240,7 +242,7 @@ fn load_within(
     }
     if !listing.prices.is_empty() {
         let files: Vec<PriceFile> = listing.prices.iter().map(price_file).collect();
-        let (reports, any) = prices::ingest(&files, request, &mut transaction, progress)?;
+        let (reports, any) = prices::ingest(&files, (request, policy), &mut transaction, progress)?;
         units.extend(reports);
         changed |= any;
     }

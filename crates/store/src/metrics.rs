@@ -53,6 +53,7 @@ pub(crate) fn reject(file: &str, row: u64, column: &str, value: &[u8], reason: i
         value: String::from_utf8_lossy(cut).chars().take(200).collect(),
         reason: reason.into(),
         at_stake: None,
+        of_bill: false,
     }
 }
 

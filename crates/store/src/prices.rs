@@ -2,7 +2,7 @@
 
 mod gates;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
@@ -11,6 +11,7 @@ use jiff::tz::TimeZone;
 use lowwater_model::cloud::{CLOUDS, cloud_id};
 use lowwater_model::money::Money;
 use lowwater_model::offer::{Holds, Market, Offer, PriceBasis};
+use lowwater_model::policy::Policy;
 use lowwater_model::unit::HourlyRate;
 
 use crate::error::{InputError, StoreError};
@@ -18,7 +19,7 @@ use crate::format::skypilot::short_name;
 use crate::format::{Decode, Format, PriceLine, PriceSink};
 use crate::input::Input;
 use crate::layout::{PriceUnit, RejectedMoney, Transaction};
-use crate::load::{LoadRequest, Output, Progress, Reject, UnitReport, Values, write, write_rejects};
+use crate::load::{LoadRequest, Output, Progress, Reject, RejectLimit, UnitReport, Values, write, write_rejects};
 use crate::schema;
 use crate::session::{Row, Session};
 use crate::store::Store;
@@ -56,7 +57,7 @@ impl PriceSink for Decoded {
 /// Reads price lists into the transaction. Says what came of them, and whether anything changed.
 pub(crate) fn ingest(
     files: &[PriceFile],
-    request: &LoadRequest,
+    (request, policy): (&LoadRequest, &Policy),
     transaction: &mut Transaction,
     progress: &dyn Progress,
 ) -> Result<(Vec<UnitReport>, bool), StoreError> {
@@ -74,6 +75,13 @@ pub(crate) fn ingest(
             continue;
         }
         let decoded = decode(file)?;
+        let taken = (decoded.lines.len() as u64, "rows");
+        let faulty: BTreeSet<u64> = decoded.rejects.iter().map(|reject| reject.row).collect();
+        RejectLimit::of(policy).check_rows(
+            &file.path.display().to_string(),
+            taken,
+            (faulty.len() as u64, &decoded.rejects),
+        )?;
         fill(&mut unit, &decoded, transaction)?;
         reports.push(report(&unit));
         transaction.manifest.prices.insert(unit.key(), unit);

@@ -328,9 +328,11 @@ impl Loaded {
             return "Nothing changed: what the servers have was loaded before.".to_owned();
         }
         if self.unchanged {
-            return "Nothing changed: the same files were loaded before, and they stay as they were read then, whatever the \
-                    options of this load."
-                .to_owned();
+            return format!(
+                "Nothing changed: the same files were loaded before, and they stay as they were read then, whatever the \
+                 options of this load. `{}` takes a load back.",
+                self.next.command("unload")
+            );
         }
         let billed = self.totals.get(CostMetric::Billed.as_str());
         let bill = (rows("bill") > 0).then(|| {

@@ -38,6 +38,8 @@ pub struct RejectedRow {
     pub why: String,
     /// BilledCost of the row, where it could be read.
     pub at_stake: Option<String>,
+    /// Is it a row of a bill? No money is at stake in others.
+    pub of_bill: bool,
     /// What to do.
     pub hint: String,
 }
@@ -59,6 +61,7 @@ impl From<Reject> for RejectedRow {
             value: reject.value,
             why: reject.reason,
             at_stake: reject.at_stake,
+            of_bill: reject.of_bill,
             hint: "correct the row in the export and load the file again".to_owned(),
         }
     }
@@ -89,9 +92,13 @@ impl Rejects {
             .iter()
             .filter_map(|r| Money::parse(r.at_stake.as_deref()?).ok())
             .collect();
-        let unknown = self.rows.len() - known.len();
+        let bills = self.rows.iter().filter(|row| row.of_bill).count();
+        let unknown = bills - known.len();
+        let rows = plural(self.rows.len() as u64, "row");
+        if bills == 0 {
+            return format!("{rows} rejected, none of a bill.");
+        }
         if known.is_empty() {
-            let rows = plural(unknown as u64, "row");
             return format!("{rows} rejected; how much money is at stake is unknown.");
         }
         let total = format!("{} {} billed at stake", cents(known.iter().sum()), self.currency);
@@ -100,10 +107,7 @@ impl Rejects {
         } else {
             format!(", and an unknown amount in {}", plural(unknown as u64, "row"))
         };
-        format!(
-            "{} rejected, with {total}{rest}.",
-            plural(self.rows.len() as u64, "row")
-        )
+        format!("{rows} rejected, with {total}{rest}.")
     }
 
     fn reasons(&self) -> Vec<String> {
@@ -134,7 +138,8 @@ impl View for Rejects {
             Column::number(format!("at stake ({})", self.currency)),
         ]);
         for row in self.rows.iter().take(self.most) {
-            let stake = row.at_stake.clone().unwrap_or_else(|| UNKNOWN.to_owned());
+            let unknown = if row.of_bill { UNKNOWN } else { "-" };
+            let stake = row.at_stake.clone().unwrap_or_else(|| unknown.to_owned());
             table.row([row.place.clone(), row.value.clone(), row.why.clone(), stake]);
         }
         let screen = Screen::new(self.headline()).points(self.reasons()).table(table);
@@ -158,6 +163,7 @@ mod tests {
             value: "=1+1".into(),
             reason: "is not a decimal number".into(),
             at_stake: at_stake.map(Into::into),
+            of_bill: true,
         }
     }
 
@@ -191,6 +197,14 @@ mod tests {
         assert!(
             unknown.starts_with("1 row rejected; how much money is at stake is unknown."),
             "{unknown}"
+        );
+        let of_jobs = text(vec![Reject {
+            of_bill: false,
+            ..reject(1, None)
+        }]);
+        assert!(
+            of_jobs.starts_with("1 row rejected, none of a bill.") && of_jobs.contains(" -\n"),
+            "{of_jobs}"
         );
         assert_eq!(text(Vec::new()), "No row was rejected.\n");
         let many = text((1..=5).map(|n| reject(n, None)).collect());

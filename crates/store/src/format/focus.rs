@@ -137,6 +137,7 @@ fn decode_csv(input: &mut Input, sink: &mut dyn BillSink) -> Result<(), StoreErr
                 value: bad.value,
                 reason: bad.reason,
                 at_stake: None,
+                of_bill: true,
             }),
         }
     }
@@ -194,6 +195,7 @@ fn decode_batches(input: &mut Input, sink: &mut dyn BillSink) -> Result<(), Stor
                     value: shown.chars().take(200).collect(),
                     reason: "is not UTF-8".into(),
                     at_stake: at_stake(&header, &columns, row),
+                    of_bill: true,
                 }),
             }
         }

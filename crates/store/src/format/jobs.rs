@@ -153,6 +153,11 @@ impl Reader<'_> {
             }
             other => other.to_string(),
         };
+        if let Some((name, value)) = map.iter().find(|(name, value)| is_no_value(name, value)) {
+            let why = "an id is a text or a whole number, and no value is an object";
+            self.sink.reject(reject(&self.file, number, name, value.to_string().as_bytes(), why));
+            return Ok(());
+        }
         let fields = map.iter().map(|(name, value)| (name.to_lowercase(), text(value)));
         self.take(number, &Fields(fields.collect()))
     }
@@ -168,6 +173,13 @@ impl Reader<'_> {
             }
         }
     }
+}
+
+/// An object says nothing that a job has; a fraction or a power of ten is nobody's id.
+fn is_no_value(name: &str, value: &Value) -> bool {
+    let is_id = name.eq_ignore_ascii_case("job");
+    let no_id = value.is_f64() || value.is_boolean() || value.is_array();
+    value.is_object() || (is_id && no_id)
 }
 
 /// Why a row is not taken.
@@ -332,6 +344,17 @@ mod tests {
         let columns: Vec<&str> = taken.rejects.iter().map(|r| r.column.as_str()).collect();
         assert_eq!(columns, ["job", "start", "end", "count", "count", "market", "start"]);
         assert!(taken.runs.is_empty());
+    }
+
+    #[test]
+    fn an_id_in_json_is_a_text_or_a_whole_number() {
+        let object = |job: &str| format!(r#"{{"job":{job},"start":"2026-10-01T00:00:00Z"}}"#);
+        let text = ["\"a\"", "17", "1e+26", "{}", "[\"a\"]", "true", "1.5"].map(object).join("\n");
+        let taken = read(&text, None).unwrap();
+        let jobs: Vec<&str> = taken.runs.iter().map(|run| run.job.as_str()).collect();
+        assert_eq!(jobs, ["a", "17"]);
+        let rejects: Vec<(&str, &str)> = taken.rejects.iter().map(|r| (r.column.as_str(), r.value.as_str())).collect();
+        assert_eq!(rejects, [("job", "1e+26"), ("job", "{}"), ("job", "[\"a\"]"), ("job", "true"), ("job", "1.5")]);
     }
 
     #[test]

@@ -26,6 +26,10 @@ whose TRES names none has none, and without the column their number is unknown. 
 
 /// Longest line that is read: node lists can be long.
 const MAX_LINE_BYTES: usize = 1 << 20;
+/// More than any job has, as for jobs from other schedulers.
+const MAX_GPUS: f64 = 1e6;
+/// See `MAX_GPUS`.
+const MAX_RESTARTS: u32 = 1_000_000;
 
 fn detects(head: &Head<'_>) -> bool {
     let names: Vec<&str> = head.first_line().split('|').collect();
@@ -118,6 +122,10 @@ impl Fields<'_> {
             return Err(("End", ClockError::Unreadable("is before the start".into())));
         }
         let (gpus, sku) = self.gpus();
+        if gpus.is_some_and(|gpus| !(0.0..=MAX_GPUS).contains(&gpus)) {
+            let column = self.gpu_column().unwrap_or_default();
+            return Err((column, ClockError::Unreadable("has a number of GPUs that no job has".into())));
+        }
         Ok(Some(JobRun {
             job: job.to_owned(),
             workload: self.text("JobName").or_else(|| self.text("Partition")),
@@ -132,9 +140,19 @@ impl Fields<'_> {
             exit: ExitState::read(self.get("State")),
             checkpoints: None,
             last_checkpoint: None,
-            restarts: self.get("Restarts").parse().ok(),
+            restarts: self.restarts()?,
             nodes: self.nodes(),
         }))
+    }
+
+    fn restarts(&self) -> Result<Option<u32>, (&'static str, ClockError)> {
+        match self.get("Restarts") {
+            "" | "Unknown" => Ok(None),
+            text => match text.parse::<u32>() {
+                Ok(restarts) if restarts <= MAX_RESTARTS => Ok(Some(restarts)),
+                _ => Err(("Restarts", ClockError::Unreadable("is no number of restarts".into()))),
+            },
+        }
     }
 
     /// Slurm writes `None assigned` before a job runs.
@@ -145,10 +163,13 @@ impl Fields<'_> {
         }
     }
 
+    fn gpu_column(&self) -> Option<&'static str> {
+        ["AllocTRES", "AllocGRES", "ReqTRES"].into_iter().find(|c| self.0.contains_key(c))
+    }
+
     /// GPUs and their type: `cpu=96,gres/gpu=8,gres/gpu:a100=8,mem=1T`.
     fn gpus(&self) -> (Option<f64>, Option<String>) {
-        let column = ["AllocTRES", "AllocGRES", "ReqTRES"].into_iter().find(|c| self.0.contains_key(c));
-        let Some(column) = column else { return (None, None) };
+        let Some(column) = self.gpu_column() else { return (None, None) };
         let entries = self.get(column).split(',').filter_map(|entry| entry.split_once('='));
         let mut typed: (f64, Option<String>) = (0.0, None);
         let mut plain = None;
@@ -225,10 +246,12 @@ mod tests {
 
     #[test]
     fn rows_that_cannot_be() {
-        let text = format!("{HEADER}1|a|b|p|COMPLETED|x|y|z|0|0\n2|a|p|COMPLETED|today|2026-10-01T08:00:00|Unknown||0\n3|a|p|FAILED|Unknown|Unknown|Unknown||0\n");
+        let text = format!("{HEADER}1|a|b|p|COMPLETED|x|y|z|0|0\n2|a|p|COMPLETED|today|2026-10-01T08:00:00|Unknown||0\n3|a|p|FAILED|Unknown|Unknown|Unknown||0\n\
+             4|a|p|FAILED|2026-10-01T08:00:00Z|2026-10-01T08:00:00Z|Unknown|gres/gpu=99999999999999|0\n\
+             5|a|p|FAILED|2026-10-01T08:00:00Z|2026-10-01T08:00:00Z|Unknown|gres/gpu=8|-3\n");
         let taken = read(&text).unwrap();
         let places: Vec<(u64, &str)> = taken.rejects.iter().map(|r| (r.row, r.column.as_str())).collect();
-        assert_eq!(places, [(2, ""), (3, "Submit"), (4, "Start")]);
+        assert_eq!(places, [(2, ""), (3, "Submit"), (4, "Start"), (5, "AllocTRES"), (6, "Restarts")]);
         let error = read("JobID|JobName|State\n").unwrap_err();
         assert!(error.contains("no column `Start`") && error.contains("sacct --parsable2"), "{error}");
     }

@@ -54,12 +54,13 @@ fn decode(input: &mut Input, sink: &mut dyn PriceSink) -> Result<(), StoreError>
             Row::Bad(bad) => sink.reject(reject(&file, bad.number, &bad.column, bad.value.as_bytes(), bad.reason)),
             Row::Good(record) => {
                 let fields: BTreeMap<&str, &str> = header.iter().map(String::as_str).zip(record.fields()).collect();
-                match line(record.number, &fields) {
-                    Ok(line) => waiting.take(line, sink),
-                    Err((column, why)) => {
-                        let value = fields.get(column).copied().unwrap_or_default();
-                        sink.reject(reject(&file, record.number, column, value.as_bytes(), why));
-                    }
+                let mut faults = Vec::new();
+                if let Some(line) = line(record.number, &fields, &mut faults) {
+                    waiting.take(line, sink);
+                }
+                for (column, why) in faults {
+                    let value = fields.get(column).copied().unwrap_or_default();
+                    sink.reject(reject(&file, record.number, column, value.as_bytes(), why));
                 }
             }
         }
@@ -71,7 +72,30 @@ fn decode(input: &mut Input, sink: &mut dyn PriceSink) -> Result<(), StoreError>
 /// A column and what is wrong in it.
 type Fault = (&'static str, String);
 
-fn line(row: u64, fields: &BTreeMap<&str, &str>) -> Result<PriceLine, Fault> {
+/// None where the row can't be taken. A price that can't be read takes nothing from the other price of its row.
+fn line(row: u64, fields: &BTreeMap<&str, &str>, faults: &mut Vec<Fault>) -> Option<PriceLine> {
+    let mut priced = |column: &'static str| match price(fields.get(column).copied().unwrap_or_default().trim()) {
+        Ok(price) => price,
+        Err(why) => {
+            faults.push((column, why));
+            None
+        }
+    };
+    let prices = (priced("price"), priced("spotprice"));
+    match machine(row, fields, prices) {
+        Ok(line) => (line.on_demand.is_some() || line.spot.is_some() || faults.is_empty()).then_some(line),
+        Err(fault) => {
+            faults.push(fault);
+            None
+        }
+    }
+}
+
+fn machine(
+    row: u64,
+    fields: &BTreeMap<&str, &str>,
+    (on_demand, spot): (Option<Money>, Option<Money>),
+) -> Result<PriceLine, Fault> {
     let text = |column: &str| fields.get(column).copied().unwrap_or_default().trim().to_owned();
     let count = match text("acceleratorcount").as_str() {
         "" => None,
@@ -84,8 +108,8 @@ fn line(row: u64, fields: &BTreeMap<&str, &str>) -> Result<PriceLine, Fault> {
         sku: text("instancetype"),
         accelerator: text("acceleratorname"),
         count,
-        on_demand: price(&text("price")).map_err(|why| ("price", why))?,
-        spot: price(&text("spotprice")).map_err(|why| ("spotprice", why))?,
+        on_demand,
+        spot,
     };
     if line.sku.is_empty() && line.accelerator.is_empty() {
         return Err(("instancetype", "is empty, and so is AcceleratorName".into()));
@@ -117,8 +141,9 @@ fn price(text: &str) -> Result<Option<Money>, String> {
 /// Accelerators that `GpuInfo`, the text of a Python dictionary, counts.
 fn described(text: &str) -> Option<f64> {
     let info = python::literal(text)?;
-    let counts = info.get("Gpus")?.as_array()?.iter();
-    counts.map(|gpu| gpu.get("Count")?.as_f64()).sum()
+    // An empty list says nothing.
+    let gpus = info.get("Gpus")?.as_array().filter(|gpus| !gpus.is_empty())?;
+    gpus.iter().map(|gpu| gpu.get("Count")?.as_f64()).sum()
 }
 
 impl Waiting {

@@ -196,6 +196,7 @@ impl<'a> Bills<'a> {
                 self.checker.other_cost(fields).unwrap_or_default()
             ),
             at_stake: self.checker.at_stake(fields).map(str::to_owned),
+            of_bill: true,
         };
         self.rejects.push(Rejected { reject, unit });
         self.refuse_flood()

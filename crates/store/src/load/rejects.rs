@@ -83,12 +83,19 @@ impl RejectedRows {
 /// Every rejected row of a version, in order of unit and row.
 pub fn rejects(snapshot: &Snapshot) -> Result<Vec<Reject>, StoreError> {
     let mut out = Vec::new();
-    for path in snapshot.files("rejects") {
+    let bills = snapshot
+        .manifest()
+        .bills
+        .values()
+        .filter_map(|unit| unit.files.get("rejects"));
+    let bills: usize = bills.map(Vec::len).sum();
+    // Files stand in the order of their units, those of bills first.
+    for (at, path) in snapshot.files("rejects").into_iter().enumerate() {
         let damaged = |why: &dyn std::fmt::Display| StoreError::damaged(&path, why);
         let file = File::open(&path).map_err(StoreError::io(&path))?;
         let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|e| damaged(&e))?;
         for batch in builder.build().map_err(|e| damaged(&e))? {
-            read(&batch.map_err(|e| damaged(&e))?, &mut out);
+            read(&batch.map_err(|e| damaged(&e))?, at < bills, &mut out);
         }
     }
     Ok(out)
@@ -120,7 +127,7 @@ pub(crate) fn write_rejects(
     write(path, &columns.collect::<Vec<_>>(), rejects.len())
 }
 
-fn read(batch: &RecordBatch, out: &mut Vec<Reject>) {
+fn read(batch: &RecordBatch, of_bill: bool, out: &mut Vec<Reject>) {
     let text = |name: &str, row: usize| {
         let column = batch.column_by_name(name)?.as_string_opt::<i32>()?;
         (!column.is_null(row)).then(|| column.value(row).to_owned())
@@ -136,6 +143,7 @@ fn read(batch: &RecordBatch, out: &mut Vec<Reject>) {
             value: text("value", at).unwrap_or_default(),
             reason: text("reason", at).unwrap_or_default(),
             at_stake: text("at_stake", at),
+            of_bill,
         });
     }
 }

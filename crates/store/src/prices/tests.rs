@@ -139,13 +139,16 @@ fn columns_go_by_name_and_bad_rows_are_named() {
     let lab = Lab::new();
     let text = format!(
         "{HEADER}eu,a,H100,8,20,5,\n eu ,b,H100,8,0,,\neu,c,H100,many,3,,\neu,d,H100,8,cheap,,\neu,,,,3,,\n\
-         eu,e,H100,8,24,,\"{{'Gpus': [{{'Count': 4}}]}}\"\neu,m,,,0.1,,\n"
+         eu,e,H100,8,24,,\"{{'Gpus': [{{'Count': 4}}]}}\"\neu,m,,,0.1,,\n{}",
+        (0..4)
+            .map(|n| format!("eu,g{n},H100,8,20,,\"{{'Gpus': []}}\"\n"))
+            .collect::<String>()
     );
     let path = lab.file("list.csv", &text);
     let error = lab.load(&path, None, "2026-10-01").unwrap_err();
     assert!(error.contains("--provider aws"), "{error}");
     let report = lab.load(&path, Some("Amazon Web Services"), "2026-10-01").unwrap();
-    assert_eq!((report.units[0].rows, report.units[0].rejects), (2, 5));
+    assert_eq!((report.units[0].rows, report.units[0].rejects), (6, 5));
     assert_eq!(report.units[0].account, "aws");
     let store = Store::open(&lab.0.path().join("data"), &[]).unwrap();
     let places: Vec<(u64, String)> = store
@@ -162,6 +165,33 @@ fn columns_go_by_name_and_bad_rows_are_named() {
         (7, "acceleratorcount"),
     ];
     assert_eq!(places, want.map(|(row, column)| (row, column.to_owned())));
+}
+
+#[test]
+fn a_bad_price_takes_nothing_from_the_good_one_beside_it() {
+    let lab = Lab::new();
+    let list = lab.file(
+        "aws/vms.csv",
+        &format!("{HEADER}eu,a,H100,8,20,-3,\neu,b,H100,8,free,5,\n"),
+    );
+    let report = lab.load(&list, None, "2026-05-01").unwrap();
+    assert_eq!((report.units[0].rows, report.units[0].rejects), (2, 2));
+    let offers = lab.offers("2026-06-01");
+    let kept: Vec<(&str, Market, f64)> = offers.iter().map(|o| (o.sku.as_str(), o.market, o.rate.0)).collect();
+    assert_eq!(kept, [("a", Market::OnDemand, 20.0), ("b", Market::Spot, 5.0)]);
+}
+
+#[test]
+fn a_list_of_which_most_rows_are_faulty_is_refused_whole() {
+    let lab = Lab::new();
+    let bad = "eu,b,H100,8,cheap,,\n".repeat(7);
+    let list = lab.file("aws/vms.csv", &format!("{HEADER}eu,a,H100,8,20,5,\n{bad}"));
+    let error = lab.load(&list, None, "2026-05-01").unwrap_err();
+    assert!(
+        error.contains("7 of 8 rows are faulty, more than load.max_reject_share"),
+        "{error}"
+    );
+    assert!(!lab.0.path().join("data/store/manifest.json").exists());
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::io::Read;
 use std::time::Duration;
 
+use jiff::Timestamp;
 use ureq::Agent;
 use ureq::http::Response;
 use ureq::tls::{RootCerts, TlsConfig};
@@ -11,6 +12,9 @@ use super::url::ServerUrl;
 use super::{Login, ServerOptions};
 use crate::error::{InputError, StoreError};
 use crate::load::Progress;
+
+/// A server that asks for more patience is asked once more after this.
+const MAX_PAUSE: Duration = Duration::from_mins(1);
 
 /// How much is asked for at once, and how long.
 #[derive(Clone, Copy, Debug)]
@@ -44,8 +48,8 @@ impl Default for Limits {
 pub(super) enum Failure {
     /// It was too much at once: less may do.
     TooMuch(StoreError),
-    /// It is busy: less, a little later, may do.
-    Busy(StoreError),
+    /// It is busy: less, after that time, may do; none where it names no time.
+    Busy(StoreError, Option<Duration>),
     /// It may be better in a moment.
     Passing(StoreError),
     /// The server does not have what was asked for.
@@ -57,7 +61,15 @@ pub(super) enum Failure {
 impl Failure {
     pub(super) fn into_error(self) -> StoreError {
         match self {
-            Self::TooMuch(e) | Self::Busy(e) | Self::Passing(e) | Self::Absent(e) | Self::Final(e) => e,
+            Self::TooMuch(e) | Self::Busy(e, _) | Self::Passing(e) | Self::Absent(e) | Self::Final(e) => e,
+        }
+    }
+
+    /// How long to wait: as the server asks, within bounds, but not less than `pause`.
+    pub(super) fn pause(&self, pause: Duration) -> Duration {
+        match self {
+            Self::Busy(_, Some(asked)) => pause.max(*asked).min(MAX_PAUSE.max(pause)),
+            _ => pause,
         }
     }
 }
@@ -131,7 +143,9 @@ impl Client {
                 return Err(StoreError::Stopped.into());
             }
             match self.once(path, query, progress).and_then(|body| read(self, &body)) {
-                Err(Failure::Passing(_) | Failure::Busy(_)) if tries_left > 0 => wait(pause, progress)?,
+                Err(failure @ (Failure::Passing(_) | Failure::Busy(..))) if tries_left > 0 => {
+                    wait(failure.pause(pause), progress)?;
+                }
                 other => return other,
             }
             pause *= 2;
@@ -157,8 +171,9 @@ impl Client {
         if status == 200 {
             return Ok(body);
         }
-        let location = response.headers().get("location").and_then(|l| l.to_str().ok());
-        Err(self.refused(status, &body, location))
+        let header = |name: &str| response.headers().get(name).and_then(|value| value.to_str().ok());
+        let later = header("retry-after").and_then(|text| retry_after(text, Timestamp::now()));
+        Err(self.refused((status, later), &body, header("location")))
     }
 
     /// Reads in pieces, so that neither a long answer nor a slow one holds the program.
@@ -189,10 +204,13 @@ impl Client {
     fn transport(&self, error: &ureq::Error) -> Failure {
         let from = |what: String, hint: &str| StoreError::from(self.error(what).hint(hint));
         match error {
-            ureq::Error::Timeout(_) => Failure::Busy(from(
-                format!("gives no answer within {} s", self.limits.timeout.as_secs()),
-                "is the server busy, or a firewall between? a longer --step asks for less",
-            )),
+            ureq::Error::Timeout(_) => Failure::Busy(
+                from(
+                    format!("gives no answer within {} s", self.limits.timeout.as_secs()),
+                    "is the server busy, or a firewall between? a longer --step asks for less",
+                ),
+                None,
+            ),
             ureq::Error::Io(e) if e.kind() == std::io::ErrorKind::ConnectionRefused => Failure::Final(from(
                 "refuses the connection".into(),
                 "does Prometheus run there, on that port? in Kubernetes: `kubectl port-forward svc/prometheus 9090`",
@@ -220,7 +238,7 @@ impl Client {
     }
 
     /// An answer that is none.
-    fn refused(&self, status: u16, body: &[u8], location: Option<&str>) -> Failure {
+    fn refused(&self, (status, later): (u16, Option<Duration>), body: &[u8], location: Option<&str>) -> Failure {
         let says = self.said(body);
         let from = |what: String, hint: &str| StoreError::from(self.error(what).hint(hint));
         match status {
@@ -234,11 +252,14 @@ impl Client {
             400 if says.contains("maximum resolution") => {
                 Failure::TooMuch(from(format!("can't answer that much ({status}{says})"), SMALLER_HINT))
             }
-            503 | 504 => Failure::Busy(from(format!("is too busy ({status}{says})"), SMALLER_HINT)),
-            429 => Failure::Busy(from(
-                format!("is asked too often (429{says})"),
-                "try again later, or with a longer --step; what was committed is kept and not fetched twice",
-            )),
+            503 | 504 => Failure::Busy(from(format!("is too busy ({status}{says})"), SMALLER_HINT), later),
+            429 => Failure::Busy(
+                from(
+                    format!("is asked too often (429{says})"),
+                    "try again later, or with a longer --step; what was committed is kept and not fetched twice",
+                ),
+                later,
+            ),
             500 | 502 => Failure::Passing(from(
                 format!("fails ({status}{says})"),
                 "look into the server's log; what was committed is kept and not fetched twice",
@@ -300,6 +321,18 @@ fn short(text: &str) -> String {
 }
 
 /// Sleeps, and wakes for Ctrl-C.
+/// `Retry-After` of HTTP: seconds, or an instant.
+fn retry_after(text: &str, now: Timestamp) -> Option<Duration> {
+    if let Ok(seconds) = text.trim().parse::<u64>() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let at = jiff::fmt::rfc2822::parse(text.trim()).ok()?.timestamp();
+    Some(Duration::from_secs(
+        u64::try_from(at.as_second() - now.as_second()).unwrap_or(0),
+    ))
+}
+
+/// Sleeps, and wakes for Ctrl-C.
 pub(super) fn wait(pause: Duration, progress: &dyn Progress) -> Result<(), Failure> {
     let slice = Duration::from_millis(50);
     let mut left = pause;
@@ -333,6 +366,19 @@ fn base64(bytes: &[u8]) -> String {
 mod tests {
     use super::super::Secret;
     use super::*;
+
+    #[test]
+    fn a_time_to_wait_is_seconds_or_an_instant() {
+        let now = "2026-10-21T07:28:00Z".parse().unwrap();
+        let waits = |text: &str| retry_after(text, now).map(|pause| pause.as_secs());
+        assert_eq!(waits("120"), Some(120));
+        assert_eq!(waits("Wed, 21 Oct 2026 07:28:30 GMT"), Some(30));
+        assert_eq!(waits("Wed, 21 Oct 2015 07:28:00 GMT"), Some(0), "it is over");
+        assert_eq!((waits("soon"), waits("-1")), (None, None));
+        let busy = |asked| Failure::Busy(StoreError::Stopped, Some(Duration::from_secs(asked)));
+        assert_eq!(busy(1_000_000).pause(Duration::from_secs(1)), MAX_PAUSE);
+        assert_eq!(busy(0).pause(Duration::from_secs(1)), Duration::from_secs(1));
+    }
 
     #[test]
     fn base64_as_in_its_standard() {
@@ -384,7 +430,7 @@ mod tests {
             "Basic (login) is ada:(login)"
         );
         let error = basic
-            .refused(400, b"{\"error\":\"hunter2\"}", None)
+            .refused((400, None), b"{\"error\":\"hunter2\"}", None)
             .into_error()
             .to_string();
         assert!(error.contains("(400: (login))"), "{error}");

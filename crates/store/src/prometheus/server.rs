@@ -135,7 +135,7 @@ impl Server {
                 }
                 Ok(found) => return Ok(found),
                 // Some servers bound the length of a query.
-                Err(Failure::TooMuch(_) | Failure::Busy(_)) => seconds /= 4,
+                Err(Failure::TooMuch(_) | Failure::Busy(..)) => seconds /= 4,
                 Err(other) => return Err(other.into_error()),
             }
         }
@@ -223,10 +223,11 @@ impl Server {
                 self.most_points = asked / 2;
                 self.page_points = asked / 2;
             }
-            Failure::Busy(_) | Failure::Passing(_) if self.failures + 1 < self.client.limits.tries => {
-                wait(self.client.limits.pause * (1 << self.failures), progress).map_err(Failure::into_error)?;
+            Failure::Busy(..) | Failure::Passing(_) if self.failures + 1 < self.client.limits.tries => {
+                let pause = failure.pause(self.client.limits.pause * (1 << self.failures));
+                wait(pause, progress).map_err(Failure::into_error)?;
                 self.failures += 1;
-                if matches!(failure, Failure::Busy(_)) {
+                if matches!(failure, Failure::Busy(..)) {
                     self.page_points = (asked / 2).max(1);
                 }
             }

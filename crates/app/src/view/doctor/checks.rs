@@ -22,6 +22,7 @@ pub const ALL: &[Check] = &[
     ambiguous_hosts,
     undeclared,
     untagged,
+    past_deadlines,
     unmeasured_memory,
     unmeasured_power,
     not_hourly,
@@ -162,6 +163,24 @@ fn untagged(of: &Evidence) -> Vec<Finding> {
         hint: "tag it, declare it in workloads.toml, or name your tags in owner.team_tags of policy.toml".into(),
     };
     std::iter::once(untagged).chain(uncarried).collect()
+}
+
+fn past_deadlines(of: &Evidence) -> Vec<Finding> {
+    let is_over = |r: &Resource| {
+        r.owner
+            .deadline
+            .is_some_and(|due| due.is_over(&r.owner.zone, of.facts.as_of))
+    };
+    about(&of.facts, is_over, |n, place, cost| Finding {
+        id: "past_deadline",
+        cost: Some(cost),
+        place,
+        why: format!(
+            "{} whose deadline is over: plans take it that none is left",
+            plural(n, "GPU resource")
+        ),
+        hint: "declare the next deadline in workloads.toml, or take the old one out".into(),
+    })
 }
 
 fn observed_without(of: &Evidence, has: fn(&lowwater_model::usage::HourUsage) -> bool) -> impl Fn(&Resource) -> bool {
@@ -351,11 +370,8 @@ fn rejects(of: &Evidence) -> Vec<Finding> {
     if of.rejects.is_empty() {
         return Vec::new();
     }
-    let stakes: Option<Vec<Money>> = of
-        .rejects
-        .iter()
-        .map(|r| Money::parse(r.at_stake.as_deref()?).ok())
-        .collect();
+    let bills = of.rejects.iter().filter(|reject| reject.of_bill);
+    let stakes: Option<Vec<Money>> = bills.map(|r| Money::parse(r.at_stake.as_deref()?).ok()).collect();
     let mut files: Vec<String> = of.rejects.iter().map(|r| r.file.clone()).collect();
     files.sort();
     files.dedup();
@@ -458,6 +474,14 @@ mod tests {
     }
 
     #[test]
+    fn a_deadline_that_is_over_is_told() {
+        let past = only(|e| e.facts.resources[0].owner.deadline = Some("2026-01-01".parse().unwrap()));
+        assert_eq!((past.id, past.cost), ("past_deadline", Some(ONE)));
+        let daily = |e: &mut Evidence| e.facts.resources[0].owner.deadline = Some("06:00 daily".parse().unwrap());
+        assert!(found(daily).is_empty());
+    }
+
+    #[test]
     fn gaps_of_owners() {
         let undeclared = only(|e| e.facts.resources[0].owner.class = Class::Unknown);
         assert_eq!((undeclared.id, undeclared.cost), ("undeclared", Some(ONE)));
@@ -526,6 +550,7 @@ mod tests {
             value: String::new(),
             reason: "short".into(),
             at_stake: stake.map(Into::into),
+            of_bill: true,
         };
         let known = only(|e| e.rejects = vec![reject(Some("1.5")), reject(Some("2"))]);
         assert_eq!(

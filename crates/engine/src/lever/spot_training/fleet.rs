@@ -2,11 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use lowwater_model::change::use_spot::UseSpot;
 use lowwater_model::change::{Change, Effort};
-use lowwater_model::deadline::Deadline;
 use lowwater_model::facts::{Facts, Resource};
 use lowwater_model::known::Known;
 use lowwater_model::money::Estimate;
@@ -225,7 +223,7 @@ impl<'a> Fleet<'a> {
 
     fn in_time(&self, look: &Look<'_>, change: &UseSpot) -> Result<(), Refusal> {
         let facts = self.so_far.facts();
-        let due = self.members.iter().find_map(|r| Some((*r, r.owner.deadline.filter(|due| !is_over(facts, r, *due))?)));
+        let due = self.members.iter().find_map(|r| Some((*r, r.owner.deadline.filter(|due| !due.is_over(&r.owner.zone, facts.as_of))?)));
         let needed = self.busy_share * look.worst_wall;
         match due {
             Some((resource, deadline)) if needed > 1.0 => {
@@ -292,17 +290,4 @@ fn busy_share(facts: &Facts, resource: &Resource) -> f64 {
     let hours = Replay::of(facts).on_demand([&resource.id], facts.period);
     let since_first: Vec<f64> = hours.iter().map(|hour| hour.units).skip_while(|units| *units == 0.0).collect();
     if since_first.is_empty() { 0.0 } else { since_first.iter().sum::<f64>() / since_first.len() as f64 }
-}
-
-/// Has the last instant of the deadline passed?
-fn is_over(facts: &Facts, resource: &Resource, deadline: Deadline) -> bool {
-    let end: Option<Timestamp> = match deadline {
-        Deadline::At(at) => Some(at),
-        Deadline::Day(day) => {
-            let zone = TimeZone::get(&resource.owner.zone).unwrap_or(TimeZone::UTC);
-            day.tomorrow().ok().and_then(|next| zone.to_timestamp(next.at(0, 0, 0, 0)).ok())
-        }
-        Deadline::Daily(_) => None,
-    };
-    end.is_some_and(|end| end <= facts.as_of)
 }

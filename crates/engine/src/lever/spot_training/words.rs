@@ -43,6 +43,10 @@ impl Fleet<'_> {
                 look.interval_hours, look.expected.hours, look.better.hours, look.worse.hours
             ),
         ];
+        let over = self.members.iter().filter_map(|r| r.owner.deadline.filter(|due| due.is_over(&r.owner.zone, facts.as_of)));
+        if let Some(over) = over.min_by_key(ToString::to_string) {
+            lines.push(format!("its deadline {over} is over and does not count; declare the next one"));
+        }
         if let Some(today) = self.checkpoint.every {
             let every = today.as_secs_f64() / 3600.0;
             lines.push(format!(

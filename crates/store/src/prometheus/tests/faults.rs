@@ -86,6 +86,21 @@ fn a_busy_server_is_asked_for_less_a_little_later() {
 }
 
 #[test]
+fn a_server_that_names_a_time_is_asked_after_it() {
+    let fake = faulty(|asked, pages| {
+        (asked.is_page() && pages == 0).then(|| Reply {
+            header: "Retry-After: 1\r\n".into(),
+            ..Reply::new(429, "slow down")
+        })
+    });
+    let lab = Lab::of(&fake);
+    let began = std::time::Instant::now();
+    lab.load();
+    assert_eq!(lab.hours().len(), 120);
+    assert!(began.elapsed() >= Duration::from_secs(1), "{:?}", began.elapsed());
+}
+
+#[test]
 fn a_server_that_can_not_answer_that_much_is_asked_for_less() {
     let fake = faulty(|asked, _| {
         let text = r#"{"status":"error","errorType":"execution","error":"query processing would load too many samples into memory"}"#;
