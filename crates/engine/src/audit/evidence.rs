@@ -182,6 +182,34 @@ fn scheduled(case: Case<'_>, step: &Step, set: &SetSchedule, report: &mut Report
         "the machines would never run".into()
     });
     covered(case, step, set, &members, report);
+    foretold(case, step, set, &members, report);
+}
+
+/// Did the windows hold most of the hours in which the machines were at work?
+fn foretold(case: Case<'_>, step: &Step, set: &SetSchedule, members: &[&Resource], report: &mut Report) {
+    let history = case.facts.history.hour_range();
+    // Minutes of each hour in which the schedule runs; an hour that is off in part counts as its beginning does.
+    let minutes = clock::running(&set.schedule, history.clone());
+    let (mut inside, mut outside) = (0_u32, 0_u32);
+    for (hour, running) in history.zip(minutes) {
+        let at_work = members
+            .iter()
+            .filter_map(|m| m.usage.at(Hour(hour)))
+            .filter(|seen| seen.activity_max_bin > 0)
+            .count() as u32;
+        let counted = if running & 1 == 1 { &mut inside } else { &mut outside };
+        *counted += at_work;
+    }
+    let share = members
+        .first()
+        .map_or(0.0, |m| settings(case, step, m).float("min_covered_share"));
+    let all = f64::from(inside + outside);
+    report.demand(
+        f64::from(inside) >= share * all - 1e-9 * all,
+        "schedule",
+        &at(step),
+        || format!("{outside} of {all} hours of work were outside of its windows"),
+    );
 }
 
 fn first_seen(resource: &Resource, mut hours: std::ops::Range<i64>) -> Option<i64> {

@@ -537,6 +537,15 @@ const WORLDS: &[World] = &[
             });
         });
     }),
+    ("work at times that no week foretells", "schedule", |f| {
+        // One hour of thirteen: each hour of the week now and then, none often.
+        f.resources[1..4].iter_mut().for_each(|r| {
+            r.usage.hours.iter_mut().step_by(13).flatten().for_each(|seen| {
+                seen.idle = false;
+                seen.activity_max_bin = 9;
+            });
+        });
+    }),
     ("a cent less", "bill", |f| f.ledger.total -= Money::from_units(1)),
     ("a cheaper hour", "saving", |f| {
         f.resources[0].lines[0].runs[0].cost -= Money::from_units(1_000_000_000);

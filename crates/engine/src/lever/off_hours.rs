@@ -34,7 +34,8 @@ pub const META: LeverMeta = LeverMeta {
           a weekend off has 62, 63 or 64 hours, whichever the clocks make of it.\n\n\
           Replay removes only hours outside the windows that were seen to be idle. An hour in which somebody worked \
           at night stays, as if the machine had been woken by hand, and so does an hour that nobody measured.\n\n\
-          Refused: machines without metrics or with too few, less than two weeks of history, costs that are spread \
+          Refused: machines without metrics or with too few, less than two weeks of history, use at times that no week \
+          foretells, costs that are spread \
           evenly, use around the clock, and GPUs that are hard to get back, unless capacity is reserved or the owner \
           accepts the risk, which is then priced into the saving. `never`, `keep`, standby and criticality are \
           respected. A stop empties instance stores: where a type has one, or that is not known, the step waits until \
@@ -57,6 +58,11 @@ pub const META: LeverMeta = LeverMeta {
                 "min_history_days",
                 Int(14),
                 "Days of metrics without which no schedule is made. Two weeks: each weekday at least twice.",
+            ),
+            key(
+                "min_covered_share",
+                Float(0.95),
+                "Share of the active hours of the history that the windows must hold. Nineteen of twenty: who works at other times now and then wakes a machine by hand; what is used in campaigns, on days that no week foretells, has no working hours.",
             ),
             key(
                 "min_observed_share",

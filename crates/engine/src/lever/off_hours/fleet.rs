@@ -99,12 +99,37 @@ impl<'a> Fleet<'a> {
             return Err("used around the clock: no day of the week has an hour at its ends that nobody needs".into());
         }
         let holidays = dates.as_ref().and(self.key.holidays.clone());
-        Ok(Schedule {
+        let schedule = Schedule {
             zone: self.key.zone.clone(),
             windows,
             holidays,
             holiday_dates: free,
-        })
+        };
+        self.check_covered(&schedule)?;
+        Ok(schedule)
+    }
+
+    /// Were most of the hours in which somebody worked inside the windows?
+    fn check_covered(&self, schedule: &Schedule) -> Result<(), String> {
+        let history = self.so_far.facts().history;
+        let stopped = schedule.stopped(history);
+        let (mut active, mut outside) = (0_u32, 0_u32);
+        for (hour, _) in self.members.iter().flat_map(|member| member.usage.iter()).filter(|(_, usage)| usage.is_active()) {
+            let counts = history.hour_range().contains(&hour.0);
+            active += u32::from(counts);
+            outside += u32::from(counts && stopped.contains(hour.start_second()));
+        }
+        let least = self.settings.float("min_covered_share");
+        let covered = 1.0 - f64::from(outside) / f64::from(active.max(1));
+        if covered >= least {
+            return Ok(());
+        }
+        Err(format!(
+            "used at times that no week foretells: {outside} of its {active} active hours were outside {}, and the policy wants \
+             {:.0} % inside; start these by hand when needed",
+            schedule.describe(),
+            least * 100.0
+        ))
     }
 
     fn check_history(&self) -> Result<(), String> {
