@@ -90,7 +90,11 @@ impl Lever for Idle {
 
     fn find(&self, so_far: &Replay<'_>, policy: &Policy) -> Vec<Verdict> {
         let (mut found, mut declined) = (Vec::new(), Vec::new());
-        for resource in so_far.facts().resources.iter().filter(|r| r.gpus > 0.0) {
+        for resource in &so_far.facts().resources {
+            if resource.gpus <= 0.0 {
+                declined.extend(uncounted(so_far.facts(), resource));
+                continue;
+            }
             match Look::at(so_far, policy, resource).verdict() {
                 Some(Ok(finding)) => found.push(Verdict::Found(finding)),
                 Some(Err(refused)) => declined.push(refused),
@@ -100,6 +104,15 @@ impl Lever for Idle {
         found.extend(merged(declined).into_iter().map(Verdict::Declined));
         found
     }
+}
+
+/// A machine with GPUs whose number nobody knows: no lever can judge it.
+fn uncounted(facts: &Facts, resource: &Resource) -> Option<Refused> {
+    let cost = evidence::compute_cost(resource, facts.period);
+    let why = "how many GPUs it has is unknown, so no change is looked at: a row of its type in offers.csv with `accelerator` and \
+               `count` says it";
+    let refusal = Refusal::from(why.to_owned());
+    (!cost.is_zero()).then(|| refusal.by(META.name, target_of(resource), BTreeMap::new()))
 }
 
 /// What the metrics say over the window.
@@ -514,7 +527,7 @@ mod tests {
             "it stopped by itself"
         );
         facts.resources[0].gpus = 0.0;
-        assert_eq!(answer(&facts, "").unwrap_err(), "nothing to say", "no GPU, no metrics");
+        assert!(answer(&facts, "").unwrap_err().starts_with("how many GPUs it has is unknown"));
         let worked = machine(&format!(
             "{idle}, {{ from = \"2026-11-01T23:00:00Z\", memory = 9, power = 300 }}"
         ));
