@@ -7,6 +7,7 @@ use common::{finish, program, run, run_wide, transcript};
 const COMMANDS: &[&str] = &[
     "demo",
     "load",
+    "unload",
     "report",
     "plan",
     "check",
