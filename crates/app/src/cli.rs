@@ -48,6 +48,7 @@ commands! {
     show::Show,
     explain::Explain,
     offers::Offers,
+    serve::Serve,
     rejects::Rejects,
     tags::Tags,
     doctor::Doctor,

@@ -16,6 +16,7 @@ mod screen;
 mod sim;
 mod time;
 mod view;
+mod web;
 mod whole_file;
 
 fn main() -> std::process::ExitCode {

@@ -59,10 +59,14 @@ dimensions! {
     Model "model" true "coalesce(x_Label, x_Model, '(unallocated)')";
     /// Workload.
     Workload "workload" true "coalesce(x_Label, x_Workload, '(unallocated)')";
+    /// ResourceId.
+    Resource "resource" false "coalesce(ResourceId, '(none)')";
     /// Instance type.
     Sku "sku" false "coalesce(x_Sku, '(none)')";
     /// Region.
     Region "region" false "coalesce(RegionId, '(none)')";
+    /// Cloud.
+    Provider "provider" false "coalesce(x_Cloud, '(none)')";
     /// Sub account, else billing account.
     Account "account" false "coalesce(x_AccountId, '(none)')";
     /// FOCUS PricingCategory.
@@ -128,6 +132,8 @@ pub struct ReportQuery {
     pub period: PeriodKind,
     /// How idle cost is shown.
     pub idle: IdleMode,
+    /// Only charges with one of these labels, for each dimension that is named; figures are of these charges too.
+    pub only: BTreeMap<Dimension, Vec<String>>,
     /// Days are those of UTC, as the days of facts and plans.
     pub utc: bool,
 }
@@ -135,7 +141,7 @@ pub struct ReportQuery {
 impl ReportQuery {
     /// Does the answer depend on where a day begins?
     fn is_about_time(&self) -> bool {
-        let by_time = self.by.iter().any(|d| matches!(d, Dimension::Day | Dimension::Month));
+        let by_time = self.by.iter().chain(self.only.keys()).any(|d| d.is_time());
         (by_time || self.from.is_some() || self.to.is_some()) && self.period == PeriodKind::Charge && !self.utc
     }
 }
@@ -252,7 +258,7 @@ impl Store {
             exact,
             idle_known: !self.joined()?.matched().is_empty(),
             lines: figures.lines,
-            gpu: self.gpu_figures(&figures, metric, &filter)?,
+            gpu: self.gpu_figures(&figures, (metric, query), &filter)?,
             days: self.days(query, figures.days, &filter)?,
             zone: if query.utc {
                 "UTC".to_owned()
@@ -271,7 +277,7 @@ impl Store {
         let sql = format!(
             "SELECT to_char(min(x_Day), '%Y-%m-%d') AS first_day, to_char(max(x_Day), '%Y-%m-%d') AS last_day
              FROM charge_days {}",
-            filter.sql
+            filter.of_time()
         );
         let rows = self.session()?.query(&sql)?;
         let local = |row: Row<'_>| Some((row.text("first_day")?.to_owned(), row.text("last_day")?.to_owned()));
@@ -304,8 +310,8 @@ impl Store {
                         JOIN gpu_resources g ON u.ResourceId = g.ResourceId WHERE g.x_Gpus > 0) observed
                ON b.ResourceId = observed.x_Observed
              GROUP BY {}",
-            filter.sql,
-            filter.sql,
+            filter.of_bill(),
+            filter.of_time(),
             group.join(", ")
         );
         let mut figures = Figures::default();
@@ -320,9 +326,14 @@ impl Store {
         Ok((rows.into_iter().map(Gathered::row).collect(), figures))
     }
 
-    fn gpu_figures(&self, figures: &Figures, metric: CostMetric, filter: &Filter) -> Result<GpuFigures, StoreError> {
+    fn gpu_figures(
+        &self,
+        figures: &Figures,
+        (metric, query): (CostMetric, &ReportQuery),
+        filter: &Filter,
+    ) -> Result<GpuFigures, StoreError> {
         let why = "no GPU metrics are joined to billed resources";
-        let (useful, rate) = match self.useful_hours(metric, filter)? {
+        let (useful, rate) = match self.useful_hours((metric, query), filter)? {
             Some((hours, cost)) if hours > 0.0 => (Known::Value(hours), Known::Value(cost.estimate().amount() / hours)),
             Some(_) => (Known::Value(0.0), Known::unknown("no activity was observed")),
             None => (Known::unknown(why), Known::unknown(why)),
@@ -338,12 +349,16 @@ impl Store {
     }
 
     /// Useful GPU-hours, and the cost of the hours in which the resource was observed.
-    fn useful_hours(&self, metric: CostMetric, filter: &Filter) -> Result<Option<(f64, Money)>, StoreError> {
+    fn useful_hours(
+        &self,
+        (metric, query): (CostMetric, &ReportQuery),
+        filter: &Filter,
+    ) -> Result<Option<(f64, Money)>, StoreError> {
         // not money: hours
         let sql = format!(
             "SELECT sum(x_ActivityMicroSeconds) AS active, sum({}) AS cost FROM useful_hours {}",
             metric.column(),
-            filter.sql
+            filter.of_hours(self.owned_bill(query.is_about_time())?)
         );
         let rows = self.session()?.query(&sql)?;
         let row = rows.iter().next();
@@ -438,9 +453,11 @@ impl Figures {
     }
 }
 
-/// The WHERE clause of a report.
+/// The WHERE clauses of a report.
 struct Filter {
-    sql: String,
+    time: Vec<String>,
+    /// On labels, which only the bill has.
+    labels: Vec<String>,
 }
 
 impl Filter {
@@ -451,19 +468,48 @@ impl Filter {
         };
         let from = query.from.map(|d| bound(d, ">="));
         let to = query.to.map(|d| bound(d, "<"));
-        let parts: Vec<String> = from.into_iter().chain(to).collect();
-        let sql = if parts.is_empty() {
-            String::new()
-        } else {
-            format!("WHERE {}", parts.join(" AND "))
-        };
-        Self { sql }
+        let labels = query.only.iter().map(|(dimension, labels)| {
+            let labels: Vec<String> = labels.iter().map(|label| quoted(label)).collect();
+            format!("{} IN ({})", dimension.expression(query.period), labels.join(", "))
+        });
+        Self {
+            time: from.into_iter().chain(to).collect(),
+            labels: labels.collect(),
+        }
+    }
+
+    fn of_time(&self) -> String {
+        clause(self.time.iter())
+    }
+
+    fn of_bill(&self) -> String {
+        clause(self.time.iter().chain(&self.labels))
+    }
+
+    /// On rows that know their resource and nothing of its labels.
+    fn of_hours(&self, bill: &str) -> String {
+        let resources = (!self.labels.is_empty())
+            .then(|| format!("ResourceId IN (SELECT ResourceId FROM {bill} {})", self.of_bill()));
+        clause(self.time.iter().chain(&resources))
     }
 
     /// Does the report cover everything that was loaded?
     fn is_whole(&self) -> bool {
-        self.sql.is_empty()
+        self.time.is_empty() && self.labels.is_empty()
     }
+}
+
+fn clause<'a>(parts: impl Iterator<Item = &'a String>) -> String {
+    let parts: Vec<&str> = parts.map(String::as_str).collect();
+    if parts.is_empty() {
+        return String::new();
+    }
+    format!("WHERE {}", parts.join(" AND "))
+}
+
+/// A text of SQL: nothing in it ends it.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
 }
 
 /// Keeps, separates or spreads idle cost. The sum of all rows stays the same, exactly.

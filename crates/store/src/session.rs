@@ -1,9 +1,8 @@
 //! The only maker of a DataFusion session, and plain access to what its queries return.
 
-use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use datafusion::arrow::array::{Array, AsArray, RecordBatch};
 use datafusion::arrow::compute::cast;
@@ -28,7 +27,7 @@ pub struct Session {
     runtime: tokio::runtime::Runtime,
     context: SessionContext,
     /// Every file that a query may read.
-    files: RefCell<BTreeSet<PathBuf>>,
+    files: Mutex<BTreeSet<PathBuf>>,
 }
 
 impl Session {
@@ -46,7 +45,7 @@ impl Session {
         Ok(Self {
             runtime,
             context: SessionContext::new_with_config_rt(config(), environment),
-            files: RefCell::default(),
+            files: Mutex::default(),
         })
     }
 
@@ -55,7 +54,7 @@ impl Session {
         if files.is_empty() {
             return self.register_rows(name, schema, Vec::new());
         }
-        self.files.borrow_mut().extend(files.iter().cloned());
+        self.files().extend(files.iter().cloned());
         let urls = files
             .iter()
             .map(|f| ListingTableUrl::parse(url_text(f)))
@@ -67,6 +66,10 @@ impl Session {
         self.context
             .register_table(name, Arc::new(ListingTable::try_new(config)?))?;
         Ok(())
+    }
+
+    fn files(&self) -> MutexGuard<'_, BTreeSet<PathBuf>> {
+        self.files.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Registers rows in memory as a table, over one of that name.
@@ -101,7 +104,7 @@ impl Session {
     fn run<T>(&self, query: impl Future<Output = Result<T, DataFusionError>>) -> Result<T, StoreError> {
         // A file that is gone or empty would be left out, and the answer smaller.
         let is_nothing = |file: &&PathBuf| std::fs::metadata(file).map_or(0, |m| m.len()) == 0;
-        if let Some(nothing) = self.files.borrow().iter().find(is_nothing) {
+        if let Some(nothing) = self.files().iter().find(is_nothing) {
             return Err(StoreError::damaged(nothing, "it is gone or empty"));
         }
         let outcome = without_panics("store", || self.runtime.block_on(query));
@@ -110,7 +113,7 @@ impl Session {
             Ok(Err(error)) => error.into(),
             Err(panic) => panic,
         };
-        let files = self.files.borrow();
+        let files = self.files();
         Err(files.iter().find_map(|file| damage(file)).unwrap_or(error))
     }
 }

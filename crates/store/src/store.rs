@@ -1,9 +1,8 @@
 //! One pinned version of the store with its configuration: what every question is asked of.
 
-use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use datafusion::arrow::array::{ArrayRef, BooleanArray, Int64Array, RecordBatch, StringArray};
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
@@ -31,9 +30,9 @@ use crate::views::{Places, VIEWS, View};
 pub struct Store {
     snapshot: Snapshot,
     config: Config,
-    session: OnceCell<Session>,
-    joined: OnceCell<Joined>,
-    spelling: OnceCell<Spelling>,
+    session: OnceLock<Session>,
+    joined: OnceLock<Joined>,
+    spelling: OnceLock<Spelling>,
 }
 
 impl Store {
@@ -63,9 +62,9 @@ impl Store {
         Ok(Self {
             snapshot,
             config,
-            session: OnceCell::new(),
-            joined: OnceCell::new(),
-            spelling: OnceCell::new(),
+            session: OnceLock::new(),
+            joined: OnceLock::new(),
+            spelling: OnceLock::new(),
         })
     }
 

@@ -1,5 +1,7 @@
 //! `lowwater report`
 
+use std::collections::BTreeMap;
+
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use jiff::Timestamp;
 use jiff::civil::{Date, Time};
@@ -92,6 +94,7 @@ impl Args {
             period: self.period,
             utc: false,
             idle: self.idle,
+            only: BTreeMap::new(),
         })
     }
 

@@ -85,6 +85,13 @@ pub struct Row {
     money: Option<Money>,
 }
 
+impl Row {
+    /// Its cost; of a rounding line nothing, its digits are beyond those of money.
+    pub fn money(&self) -> Money {
+        self.money.unwrap_or(Money::ZERO)
+    }
+}
+
 impl Serialize for Row {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
@@ -160,7 +167,8 @@ impl ReportView {
         }
     }
 
-    fn headline(&self) -> String {
+    /// The one sentence.
+    pub fn headline(&self) -> String {
         let days = self.days.as_ref().map_or_else(String::new, |(first, last)| {
             format!(" from {first} to {last}{}", self.zone_words())
         });
@@ -201,7 +209,13 @@ impl ReportView {
         format!("{} of the bill{rest}", share_or_unknown(share_of(money, self.stored)))
     }
 
-    fn figures(&self) -> Vec<Figure> {
+    /// The sum of all rows, as it is stored.
+    pub const fn total_money(&self) -> Money {
+        self.stored
+    }
+
+    /// What stands out.
+    pub fn figures(&self) -> Vec<Figure> {
         let lines = &self.lines;
         let why = self.metric_why.clone().unwrap_or_default();
         let of_bill =

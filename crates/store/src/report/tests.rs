@@ -383,3 +383,40 @@ fn list_cost_says_how_much_stands_beside_the_use_that_commitments_cover() {
     assert_eq!(notes(CostMetric::Contracted).len(), 1);
     assert!(notes(CostMetric::Effective).is_empty() && notes(CostMetric::Billed).is_empty());
 }
+
+#[test]
+fn only_some_labels_and_their_figures() {
+    let dir = organisation();
+    let store = open(dir.path());
+    let only = |labels: &[&str]| ReportQuery {
+        only: [(Dimension::Team, labels.iter().map(|l| (*l).to_owned()).collect())].into(),
+        ..by(&[Dimension::Resource])
+    };
+    let vision = store.report(&only(&["vision"])).unwrap();
+    assert_eq!((cost(&vision, &["i-a"]).as_deref(), vision.rows.len()), (Some("15"), 1));
+    assert_eq!(
+        vision.stored, vision.gpu.cost,
+        "tax and unused commitment are not vision's"
+    );
+    assert_eq!(vision.gpu.useful_gpu_hours, Known::Value(3.0), "six hours at a half");
+    assert!(vision.exact.is_none(), "a part has no total of its own in the file");
+    let both = store.report(&only(&["vision", "speech"])).unwrap();
+    assert_eq!(both.stored, Money::parse("40").unwrap());
+    assert_eq!(
+        store.report(&only(&["speech"])).unwrap().gpu.useful_gpu_hours,
+        Known::Value(0.0)
+    );
+}
+
+#[test]
+fn a_label_is_no_sql() {
+    let dir = organisation();
+    let store = open(dir.path());
+    for hostile in ["' OR '1'='1", "vision') OR (1=1", "\\' --", "'; DROP VIEW bill; --"] {
+        let query = ReportQuery {
+            only: [(Dimension::Team, vec![hostile.to_owned()])].into(),
+            ..by(&[Dimension::Team])
+        };
+        assert_eq!(store.report(&query).unwrap().rows, [], "{hostile}");
+    }
+}

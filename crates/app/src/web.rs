@@ -1,0 +1,98 @@
+//! The dashboard: the same views as on the terminal, as pages and as JSON, from one pinned version of the store.
+
+mod answer;
+mod asked;
+mod asset;
+mod chart;
+mod days;
+mod frame;
+mod grid;
+mod guard;
+mod live;
+mod page;
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::middleware::{from_fn, from_fn_with_state};
+use axum::routing::get;
+use tokio::net::TcpListener;
+use tower_http::compression::CompressionLayer;
+use tower_http::limit::RequestBodyLimitLayer;
+
+use self::guard::Hosts;
+use self::live::Live;
+use crate::error::AppError;
+
+/// Bytes of a request's body that are read.
+const MAX_BODY: usize = 64 * 1024;
+
+/// How the dashboard is served.
+#[derive(Clone, Debug)]
+pub struct Serving {
+    /// Data directory.
+    pub data: PathBuf,
+    /// Where to listen.
+    pub listen: SocketAddr,
+}
+
+/// A dashboard that listens and does not answer yet.
+pub struct Bound {
+    listener: TcpListener,
+    runtime: tokio::runtime::Runtime,
+    router: Router,
+    /// Where it listens: the port is known even where any free one was asked for.
+    pub address: SocketAddr,
+}
+
+/// Opens the port.
+pub fn bind(serving: &Serving) -> Result<Bound, AppError> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(AppError::Output)?;
+    let listener = runtime.block_on(TcpListener::bind(serving.listen)).map_err(|e| {
+        AppError::Refused(format!(
+            "can't listen on {}: {e}\nhint: another program may have that port; choose another with --listen",
+            serving.listen
+        ))
+    })?;
+    let address = listener.local_addr().map_err(AppError::Output)?;
+    let live = Arc::new(Live::new(serving.data.clone()));
+    Ok(Bound {
+        listener,
+        runtime,
+        router: router(live, address),
+        address,
+    })
+}
+
+impl Bound {
+    /// Answers until Ctrl-C.
+    pub fn run(self) -> Result<(), AppError> {
+        let stop = async {
+            // Without a handler there is no Ctrl-C to wait for.
+            if tokio::signal::ctrl_c().await.is_err() {
+                std::future::pending::<()>().await;
+            }
+        };
+        let serve = axum::serve(self.listener, self.router).with_graceful_shutdown(stop);
+        self.runtime.block_on(async { serve.await }).map_err(AppError::Output)
+    }
+}
+
+/// Every route, and what every answer passes through.
+pub fn router(live: Arc<Live>, address: SocketAddr) -> Router {
+    let hosts = Arc::new(Hosts::new(address));
+    page::routes()
+        .merge(asset::routes())
+        .route("/healthz", get(|| async { "ok\n" }))
+        .fallback(answer::not_found)
+        .with_state(live)
+        .layer(RequestBodyLimitLayer::new(MAX_BODY))
+        .layer(CompressionLayer::new())
+        .layer(from_fn(guard::headers))
+        .layer(from_fn_with_state(hosts, guard::host))
+}

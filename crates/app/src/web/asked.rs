@@ -1,0 +1,187 @@
+//! What an address asks for: its path and its words, and how to ask for something a little different.
+
+use std::collections::BTreeMap;
+
+use lowwater_model::charge::CostMetric;
+use lowwater_store::report::Dimension;
+
+/// Words of an address that are read; a longer one asks for nothing.
+const MAX_WORDS: usize = 64;
+/// Characters of one of them.
+const MAX_WORD: usize = 512;
+
+/// The path and the words of an address.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Asked {
+    /// Path, such as `/explore`.
+    pub path: String,
+    words: Vec<(String, String)>,
+}
+
+impl Asked {
+    /// Of a request.
+    pub fn new(path: &str, words: Vec<(String, String)>) -> Self {
+        let fits = |(key, value): &(String, String)| key.len() <= MAX_WORD && value.len() <= MAX_WORD;
+        Self {
+            path: path.to_owned(),
+            words: words.into_iter().filter(fits).take(MAX_WORDS).collect(),
+        }
+    }
+
+    /// A word; none where it is not given or says nothing.
+    pub fn get(&self, key: &str) -> Option<&str> {
+        let mut found = self.words.iter().filter(|(k, v)| k == key && !v.is_empty());
+        found.next().map(|(_, value)| value.as_str())
+    }
+
+    /// Every value of a word that may be given more than once.
+    pub fn all(&self, key: &str) -> Vec<&str> {
+        let found = self.words.iter().filter(|(k, v)| k == key && !v.is_empty());
+        found.map(|(_, value)| value.as_str()).collect()
+    }
+
+    /// The same with one word set.
+    #[must_use]
+    pub fn with(&self, key: &str, value: &str) -> Self {
+        let mut asked = self.without(key);
+        asked.words.push((key.to_owned(), value.to_owned()));
+        asked
+    }
+
+    /// The same without a word.
+    #[must_use]
+    pub fn without(&self, key: &str) -> Self {
+        let mut asked = self.clone();
+        asked.words.retain(|(k, _)| k != key);
+        asked
+    }
+
+    /// The same with one more value of a word.
+    #[must_use]
+    pub fn and(&self, key: &str, value: &str) -> Self {
+        let mut asked = self.without_value(key, value);
+        asked.words.push((key.to_owned(), value.to_owned()));
+        asked
+    }
+
+    /// The same without one value of a word.
+    #[must_use]
+    pub fn without_value(&self, key: &str, value: &str) -> Self {
+        let mut asked = self.clone();
+        asked.words.retain(|(k, v)| k != key || v != value);
+        asked
+    }
+
+    /// On another page: only what holds for all pages is taken along.
+    #[must_use]
+    pub fn on(&self, path: &str) -> Self {
+        let shared =
+            |(key, _): &&(String, String)| ["period", "from", "to", "compare", "metric"].contains(&key.as_str());
+        Self {
+            path: path.to_owned(),
+            words: self.words.iter().filter(shared).cloned().collect(),
+        }
+    }
+
+    /// The address.
+    pub fn url(&self) -> String {
+        let mut url = self.path.clone();
+        for (i, (key, value)) in self.words.iter().enumerate() {
+            url.push(if i == 0 { '?' } else { '&' });
+            url.push_str(&encoded(key));
+            url.push('=');
+            url.push_str(&encoded(value));
+        }
+        url
+    }
+
+    /// Every word, for a form that keeps them.
+    pub fn words(&self) -> &[(String, String)] {
+        &self.words
+    }
+
+    /// One or two dimensions; those of the page where none is named.
+    pub fn by(&self, otherwise: Dimension) -> Vec<Dimension> {
+        // `by=a,b`, as on the command line, or `by=a&then=b`, as a form sends it.
+        let words = self.get("by").into_iter().chain(self.get("then"));
+        let named = words.flat_map(|word| word.split(',')).filter_map(Dimension::parse);
+        let mut by: Vec<Dimension> = Vec::new();
+        for dimension in named {
+            if !by.contains(&dimension) && by.len() < 2 {
+                by.push(dimension);
+            }
+        }
+        if by.is_empty() { vec![otherwise] } else { by }
+    }
+
+    /// The cost column that was asked for.
+    pub fn metric(&self) -> Option<CostMetric> {
+        self.get("metric").and_then(CostMetric::parse)
+    }
+
+    /// Filters: `only=team:vision`, one word a label.
+    pub fn only(&self) -> BTreeMap<Dimension, Vec<String>> {
+        let mut only: BTreeMap<Dimension, Vec<String>> = BTreeMap::new();
+        for (dimension, label) in self.all("only").into_iter().filter_map(|word| word.split_once(':')) {
+            if let Some(dimension) = Dimension::parse(dimension) {
+                only.entry(dimension).or_default().push(label.to_owned());
+            }
+        }
+        only
+    }
+}
+
+/// A word as part of an address.
+pub fn encoded(text: &str) -> String {
+    let mut out = String::new();
+    for byte in text.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' | b':' | b',' => out.push(byte as char),
+            _ => out.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(words: &[(&str, &str)]) -> Asked {
+        let words = words.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned()));
+        Asked::new("/explore", words.collect())
+    }
+
+    #[test]
+    fn an_address_is_what_was_asked() {
+        let here = asked(&[("by", "team"), ("only", "team:a b&c")]);
+        assert_eq!(here.url(), "/explore?by=team&only=team:a%20b%26c");
+        assert_eq!(here.with("by", "sku").url(), "/explore?only=team:a%20b%26c&by=sku");
+        assert_eq!(
+            here.and("only", "sku:x").without_value("only", "team:a b&c").url(),
+            "/explore?by=team&only=sku:x"
+        );
+        let elsewhere = here.with("period", "90d").on("/plan");
+        assert_eq!(elsewhere.url(), "/plan?period=90d");
+    }
+
+    #[test]
+    fn filters_and_dimensions_that_there_are_not_say_nothing() {
+        let here = asked(&[
+            ("by", "team,team,nonsense,sku,region"),
+            ("only", "nonsense:x"),
+            ("only", "team:a:b"),
+        ]);
+        assert_eq!(here.by(Dimension::Class), [Dimension::Team, Dimension::Sku]);
+        assert_eq!(here.only(), [(Dimension::Team, vec!["a:b".to_owned()])].into());
+        assert_eq!(asked(&[]).by(Dimension::Class), [Dimension::Class]);
+    }
+
+    #[test]
+    fn a_book_asks_for_nothing() {
+        let book = "x".repeat(100_000);
+        assert_eq!(asked(&[("by", &book)]).get("by"), None);
+        let many: Vec<(&str, &str)> = vec![("only", "team:a"); 10_000];
+        assert_eq!(asked(&many).all("only").len(), MAX_WORDS);
+    }
+}

@@ -1,0 +1,342 @@
+//! Charts: drawn by plotly.js in the browser, each with the same numbers as a table under it.
+//!
+//! Colours are names of the style (`var(--class-training)`): the script looks them up, so that a chart follows the theme.
+
+use lowwater_model::money::Money;
+use plotly::common::{DashType, Fill, HoverInfo, Line, Marker, Mode, Orientation};
+use plotly::layout::{Axis, BarMode, Layout};
+use plotly::{Bar, Plot, Scatter};
+
+use super::grid::{Cell, Grid, Head};
+use crate::amount::cents;
+
+/// Series of a chart over time; the rest is folded into one.
+pub const MAX_SERIES: usize = 8;
+
+/// A picture of numbers.
+pub struct Chart {
+    /// What it shows.
+    pub title: String,
+    /// Height in pixels.
+    pub height: u16,
+    /// For plotly.js: data and layout.
+    pub json: String,
+    /// The same numbers.
+    pub table: Grid,
+}
+
+/// One named row of numbers.
+pub struct Series {
+    /// Its name.
+    pub name: String,
+    /// Its colour, a name of the style.
+    pub colour: String,
+    /// One value an x; none = unknown.
+    pub values: Vec<Option<Money>>,
+}
+
+/// Colours of things without one of their own, in order.
+const COLOURS: [&str; 8] = [
+    "--series-1",
+    "--series-2",
+    "--series-3",
+    "--series-4",
+    "--series-5",
+    "--series-6",
+    "--series-7",
+    "--series-8",
+];
+
+/// The colour of a label: that of its class, grey for what belongs to nobody, else by its place.
+pub fn colour(label: &str, place: usize) -> String {
+    let name = match label {
+        "training" => "--class-training",
+        "fine-tuning" => "--class-fine-tuning",
+        "realtime-inference" => "--class-realtime-inference",
+        "batch-inference" => "--class-batch-inference",
+        "development" => "--class-development",
+        "ci" | "experiment" => "--class-ci",
+        "(unused commitment)" => "--unused-commitment",
+        "unknown" | "other" => "--unknown",
+        nobody if nobody.starts_with('(') => "--unknown",
+        _ => COLOURS[place % COLOURS.len()],
+    };
+    format!("var({name})")
+}
+
+/// The script element of a page holds it: nothing in it may end that.
+fn embedded(plot: &Plot) -> String {
+    plot.to_json()
+        .replace('<', "\\u003c")
+        .replace('\u{2028}', "\\u2028")
+        .replace('\u{2029}', "\\u2029")
+}
+
+fn amounts(values: &[Option<Money>]) -> Vec<Option<f64>> {
+    values
+        .iter()
+        .map(|value| value.map(|m| m.estimate().amount()))
+        .collect()
+}
+
+/// What an unknown is on a chart: nothing.
+fn drawn(values: &[Option<Money>]) -> Vec<f64> {
+    amounts(values)
+        .into_iter()
+        .map(|value| value.unwrap_or(f64::NAN))
+        .collect()
+}
+
+fn layout() -> Layout {
+    Layout::new().show_legend(true).bar_gap(0.15)
+}
+
+/// The numbers of series, one column each.
+fn table(title: &str, x: (&str, &[String]), series: &[Series], unit: &str) -> Grid {
+    let heads =
+        std::iter::once(Head::text(x.0)).chain(series.iter().map(|s| Head::number(format!("{} ({unit})", s.name))));
+    let mut grid = Grid::new(title, heads);
+    for (at, label) in x.1.iter().enumerate() {
+        let cells = series.iter().map(|s| {
+            let value = s.values.get(at).copied().flatten();
+            Cell::new(value.map_or_else(|| "unknown".to_owned(), cents))
+        });
+        grid.row(std::iter::once(Cell::new(label.clone())).chain(cells));
+    }
+    grid
+}
+
+/// Money over time, stacked.
+pub fn over_time(title: &str, days: &[String], series: &[Series], unit: &str) -> Chart {
+    let mut plot = Plot::new();
+    for one in series {
+        let bar = Bar::new(days.to_vec(), drawn(&one.values))
+            .name(one.name.clone())
+            .marker(Marker::new().color(one.colour.clone()))
+            .hover_template(format!(
+                "%{{x}}<br>%{{fullData.name}}: %{{y:,.2f}} {unit}<extra></extra>"
+            ));
+        plot.add_trace(bar);
+    }
+    plot.set_layout(
+        layout()
+            .bar_mode(BarMode::Stack)
+            .y_axis(Axis::new().title(unit.to_owned())),
+    );
+    Chart {
+        title: title.to_owned(),
+        height: 300,
+        json: embedded(&plot),
+        table: table(title, ("day", days), series, unit),
+    }
+}
+
+/// Who: sorted bars, the highest on top.
+pub fn bars(title: &str, what: &str, rows: &[(String, Money)], unit: &str) -> Chart {
+    let names: Vec<String> = rows.iter().rev().map(|(name, _)| name.clone()).collect();
+    let values: Vec<f64> = rows.iter().rev().map(|(_, m)| m.estimate().amount()).collect();
+    let colours: Vec<String> = rows
+        .iter()
+        .enumerate()
+        .rev()
+        .map(|(at, (name, _))| colour(name, at))
+        .collect();
+    let bar = Bar::new(values, names)
+        .orientation(Orientation::Horizontal)
+        .marker(Marker::new().color_array(colours))
+        .hover_template(format!("%{{y}}: %{{x:,.2f}} {unit}<extra></extra>"));
+    let mut plot = Plot::new();
+    plot.add_trace(bar);
+    plot.set_layout(layout().show_legend(false).x_axis(Axis::new().title(unit.to_owned())));
+    let mut grid = Grid::new(title, [Head::text(what), Head::number(format!("cost ({unit})"))]);
+    for (name, money) in rows {
+        grid.row([Cell::new(name.clone()), Cell::new(cents(*money))]);
+    }
+    Chart {
+        title: title.to_owned(),
+        height: 80 + 26 * rows.len().min(20) as u16,
+        json: embedded(&plot),
+        table: grid,
+    }
+}
+
+/// One stage of a waterfall.
+pub struct Stage {
+    /// What it is.
+    pub name: String,
+    /// Where it stands: whole amounts begin at nothing, changes where the one before ended.
+    pub amount: f64,
+    /// A whole amount, not a change.
+    pub whole: bool,
+    /// As it is read.
+    pub text: String,
+}
+
+/// From one amount to another by steps.
+pub fn waterfall(title: &str, stages: &[Stage], unit: &str) -> Chart {
+    let (mut base, mut height, mut names, mut colours, mut texts) = (vec![], vec![], vec![], vec![], vec![]);
+    let mut level = 0.0;
+    for stage in stages {
+        if stage.whole {
+            level = stage.amount;
+            (base.push(0.0), height.push(level));
+            colours.push("var(--series-1)");
+        } else {
+            let after = level + stage.amount;
+            (base.push(f64::min(level, after)), height.push(stage.amount.abs()));
+            colours.push(if stage.amount < 0.0 {
+                "var(--good)"
+            } else {
+                "var(--bad)"
+            });
+            level = after;
+        }
+        names.push(stage.name.clone());
+        texts.push(stage.text.clone());
+    }
+    let below = Bar::new(names.clone(), base)
+        .marker(Marker::new().color("rgba(0,0,0,0)"))
+        .hover_info(HoverInfo::Skip)
+        .show_legend(false);
+    let shown = Bar::new(names, height)
+        .marker(Marker::new().color_array(colours.iter().map(|c| (*c).to_owned()).collect()))
+        .text_array(texts)
+        .hover_template("%{x}: %{text}<extra></extra>");
+    let mut plot = Plot::new();
+    plot.add_trace(below);
+    plot.add_trace(shown);
+    plot.set_layout(
+        layout()
+            .bar_mode(BarMode::Stack)
+            .show_legend(false)
+            .y_axis(Axis::new().title(unit.to_owned())),
+    );
+    let mut grid = Grid::new(
+        title,
+        [
+            Head::text("from the bill to the plan"),
+            Head::number(format!("amount ({unit})")),
+        ],
+    );
+    for stage in stages {
+        grid.row([Cell::new(stage.name.clone()), Cell::new(stage.text.clone())]);
+    }
+    Chart {
+        title: title.to_owned(),
+        height: 320,
+        json: embedded(&plot),
+        table: grid,
+    }
+}
+
+/// Values over time with a band around those that are expected.
+pub struct Banded {
+    /// Name.
+    pub name: String,
+    /// Low, middle, high, one an x.
+    pub values: Vec<(f64, f64, f64)>,
+}
+
+/// What was, and what is expected with its band, cumulated over days.
+pub fn forecast(title: &str, days: (&[String], &[f64]), ahead: (&[String], &Banded), unit: &str) -> Chart {
+    let was = Scatter::new(days.0.to_vec(), days.1.to_vec())
+        .mode(Mode::Lines)
+        .name("so far")
+        .line(Line::new().color("var(--series-1)").width(2.0));
+    let part = |pick: fn(&(f64, f64, f64)) -> f64| ahead.1.values.iter().map(pick).collect::<Vec<f64>>();
+    let low = Scatter::new(ahead.0.to_vec(), part(|v| v.0))
+        .mode(Mode::Lines)
+        .line(Line::new().width(0.0).color("var(--series-1)"))
+        .hover_info(HoverInfo::Skip)
+        .show_legend(false);
+    let high = Scatter::new(ahead.0.to_vec(), part(|v| v.2))
+        .mode(Mode::Lines)
+        .line(Line::new().width(0.0).color("var(--series-1)"))
+        .fill(Fill::ToNextY)
+        .fill_color("var(--band)")
+        .name("range");
+    let middle = Scatter::new(ahead.0.to_vec(), part(|v| v.1))
+        .mode(Mode::Lines)
+        .name(ahead.1.name.clone())
+        .line(Line::new().color("var(--series-1)").dash(DashType::Dash).width(2.0));
+    let mut plot = Plot::new();
+    plot.add_trace(was);
+    plot.add_trace(low);
+    plot.add_trace(high);
+    plot.add_trace(middle);
+    plot.set_layout(layout().y_axis(Axis::new().title(unit.to_owned())));
+    let heads = ["so far", "low", "expected", "high"].map(|name| Head::number(format!("{name} ({unit})")));
+    let mut grid = Grid::new(title, std::iter::once(Head::text("day")).chain(heads));
+    let written = |value: f64| {
+        Cell::new(crate::amount::estimate_cents(lowwater_model::money::Estimate::new(
+            value,
+        )))
+    };
+    for (day, value) in days.0.iter().zip(days.1) {
+        grid.row([
+            Cell::new(day.clone()),
+            written(*value),
+            Cell::default(),
+            Cell::default(),
+            Cell::default(),
+        ]);
+    }
+    for (day, value) in ahead.0.iter().zip(&ahead.1.values) {
+        grid.row([
+            Cell::new(day.clone()),
+            Cell::default(),
+            written(value.0),
+            written(value.1),
+            written(value.2),
+        ]);
+    }
+    Chart {
+        title: title.to_owned(),
+        height: 300,
+        json: embedded(&plot),
+        table: grid,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_in_a_chart_ends_its_script() {
+        let hostile = "</script><script>alert(1)</script>".to_owned();
+        let series = Series {
+            name: hostile.clone(),
+            colour: colour(&hostile, 0),
+            values: vec![Some(Money::whole(1)), None],
+        };
+        let chart = over_time("cost", &["2026-10-01".into(), "2026-10-02".into()], &[series], "USD");
+        assert!(!chart.json.contains('<'), "{}", chart.json);
+        let json: serde_json::Value = serde_json::from_str(&chart.json).unwrap();
+        assert_eq!(json["data"][0]["name"], hostile.as_str());
+        assert_eq!(
+            json["data"][0]["y"],
+            serde_json::json!([1.0, null]),
+            "an unknown is no zero"
+        );
+        assert_eq!(chart.table.rows[1].cells[1].text, "unknown");
+    }
+
+    #[test]
+    fn a_waterfall_begins_each_change_where_the_last_one_ended() {
+        let stage = |name: &str, amount, whole| Stage {
+            name: name.into(),
+            amount,
+            whole,
+            text: String::new(),
+        };
+        let stages = [
+            stage("bill", 10.0, true),
+            stage("stop", -4.0, false),
+            stage("plan", 6.0, true),
+        ];
+        let json: serde_json::Value = serde_json::from_str(&waterfall("plan", &stages, "USD").json).unwrap();
+        assert_eq!(json["data"][0]["y"], serde_json::json!([0.0, 6.0, 0.0]));
+        assert_eq!(json["data"][1]["y"], serde_json::json!([10.0, 4.0, 6.0]));
+    }
+}

@@ -1,0 +1,209 @@
+//! What stands around every page: navigation, period, basis, filters, how fresh the data is.
+
+use askama::Template;
+use lowwater_model::charge::CostMetric;
+
+use super::asked::Asked;
+use super::asset;
+use super::chart::Chart;
+use super::days::PERIODS;
+use super::grid::Grid;
+use super::live::Shown;
+use super::page::{PAGES, PageMeta};
+use crate::amount;
+use crate::screen::Figure;
+
+/// A part of a page, from top to bottom.
+pub enum Part {
+    /// A heading.
+    Title(String),
+    /// A paragraph.
+    Text(String),
+    /// What a reader must know or do.
+    Points(String, Vec<String>),
+    /// What is wrong.
+    Warning(String),
+    /// A picture with its table.
+    Chart(Chart),
+    /// A table.
+    Grid(Grid),
+    /// HTML of a template of ours, which escapes what it is given.
+    Html(String),
+    /// Commands to type, each with what it brings.
+    Commands(Vec<(String, String)>),
+    /// A form of choices that are in the address.
+    Choices(Vec<Choice>),
+}
+
+/// A choice among words of the address.
+pub struct Choice {
+    /// Word of the address.
+    pub key: String,
+    /// What is chosen.
+    pub label: String,
+    /// Value, name, chosen.
+    pub options: Vec<(String, String, bool)>,
+}
+
+/// A page without its frame.
+#[derive(Default)]
+pub struct Page {
+    /// The one sentence.
+    pub headline: String,
+    /// At most five.
+    pub figures: Vec<Figure>,
+    /// From top to bottom.
+    pub parts: Vec<Part>,
+}
+
+impl Page {
+    /// Begins with its sentence.
+    pub fn new(headline: impl Into<String>) -> Self {
+        Self {
+            headline: headline.into(),
+            ..Self::default()
+        }
+    }
+
+    /// With figures.
+    #[must_use]
+    pub fn figures(mut self, figures: Vec<Figure>) -> Self {
+        self.figures = figures;
+        self
+    }
+
+    /// With one more part.
+    #[must_use]
+    pub fn part(mut self, part: Part) -> Self {
+        self.parts.push(part);
+        self
+    }
+
+    /// With a table under a title; nothing where it has no rows.
+    #[must_use]
+    pub fn grid(self, title: &str, grid: Grid) -> Self {
+        if grid.is_empty() {
+            return self;
+        }
+        self.part(Part::Title(title.to_owned())).part(Part::Grid(grid))
+    }
+}
+
+/// A link of the navigation.
+struct Link {
+    href: String,
+    name: &'static str,
+    icon: &'static str,
+    current: bool,
+}
+
+/// A filter that is set, and the address without it.
+struct Chip {
+    text: String,
+    without: String,
+}
+
+/// A whole page.
+#[derive(Template)]
+#[template(path = "frame.html")]
+struct Frame<'a> {
+    title: &'a str,
+    style: String,
+    script: String,
+    icon: String,
+    plotly: Option<String>,
+    links: Vec<Link>,
+    choices: Vec<Choice>,
+    /// Words that the form of the top bar keeps.
+    kept: Vec<(String, String)>,
+    path: &'a str,
+    chips: Vec<Chip>,
+    freshness: String,
+    page: &'a Page,
+}
+
+fn links(asked: &Asked) -> Vec<Link> {
+    let link = |page: &PageMeta| Link {
+        href: asked.on(page.path).url(),
+        name: page.name,
+        icon: page.icon,
+        current: page.path == asked.path,
+    };
+    PAGES.iter().map(link).collect()
+}
+
+fn choices(asked: &Asked) -> Vec<Choice> {
+    let period = if asked.get("from").is_some() {
+        "custom"
+    } else {
+        asked.get("period").unwrap_or("30d")
+    };
+    let mut periods: Vec<(String, String, bool)> = PERIODS
+        .iter()
+        .map(|(value, name)| ((*value).to_owned(), (*name).to_owned(), *value == period))
+        .collect();
+    if period == "custom" {
+        periods.push((String::new(), "as chosen".to_owned(), true));
+    }
+    let metric = asked.metric();
+    let first = (String::new(), "best basis".to_owned(), metric.is_none());
+    let metrics = CostMetric::ALL
+        .iter()
+        .map(|m| (m.as_str().to_owned(), m.as_str().to_owned(), metric == Some(*m)));
+    vec![
+        Choice {
+            key: "period".into(),
+            label: "Period".into(),
+            options: periods,
+        },
+        Choice {
+            key: "metric".into(),
+            label: "Cost basis".into(),
+            options: std::iter::once(first).chain(metrics).collect(),
+        },
+    ]
+}
+
+fn chips(asked: &Asked) -> Vec<Chip> {
+    let chip = |word: &str| Chip {
+        text: word.replacen(':', ": ", 1),
+        without: asked.without_value("only", word).url(),
+    };
+    asked.all("only").into_iter().map(chip).collect()
+}
+
+fn freshness(shown: Option<&Shown>) -> String {
+    let Some(shown) = shown else { return String::new() };
+    let bill = shown.store.bill_period().map_or_else(
+        || "no bill".to_owned(),
+        |period| format!("bill to {}", amount::instant(period.end)),
+    );
+    let usage = shown.store.manifest().usage.values().map(|unit| unit.last).max();
+    let usage = usage.and_then(|at| jiff::Timestamp::from_second(at).ok());
+    match usage {
+        Some(at) => format!("{bill} · metrics to {}", amount::instant(at)),
+        None => format!("{bill} · no metrics"),
+    }
+}
+
+/// The HTML of a page in its frame.
+pub fn render(title: &str, asked: &Asked, shown: Option<&Shown>, page: &Page) -> Result<String, askama::Error> {
+    let has_chart = page.parts.iter().any(|part| matches!(part, Part::Chart(_)));
+    let in_bar = ["period", "from", "to", "metric"];
+    let kept = asked.words().iter().filter(|(key, _)| !in_bar.contains(&key.as_str()));
+    Frame {
+        title,
+        style: asset::url("app.css"),
+        script: asset::url("app.js"),
+        icon: asset::url("icon.svg"),
+        plotly: has_chart.then(|| asset::url("plotly.js")),
+        links: links(asked),
+        choices: choices(asked),
+        kept: kept.cloned().collect(),
+        path: &asked.path,
+        chips: chips(asked),
+        freshness: freshness(shown),
+        page,
+    }
+    .render()
+}

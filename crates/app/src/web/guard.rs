@@ -1,0 +1,105 @@
+//! What every answer carries, and which requests are answered at all.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::http::header::{
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, HOST, HeaderName, HeaderValue, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
+    X_FRAME_OPTIONS,
+};
+use axum::http::{HeaderMap, StatusCode};
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
+
+/// Scripts and data only from this server, none inside of a page. Plotly sets styles on what it draws, and makes
+/// pictures to save as blobs.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; \
+                      font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+const FIXED: [(HeaderName, &str); 6] = [
+    (CONTENT_SECURITY_POLICY, POLICY),
+    (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    (X_FRAME_OPTIONS, "DENY"),
+    (REFERRER_POLICY, "same-origin"),
+    (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+    (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+];
+
+/// Sets the security headers; pages are not kept by anyone.
+pub async fn headers(request: Request, next: Next) -> Response {
+    let mut response = next.run(request).await;
+    let headers = response.headers_mut();
+    for (name, value) in FIXED {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    headers
+        .entry(CACHE_CONTROL)
+        .or_insert(HeaderValue::from_static("no-store"));
+    response
+}
+
+/// Names under which this server may be asked for: a page of another site whose name was made to lead here is refused.
+pub struct Hosts {
+    names: Vec<String>,
+}
+
+impl Hosts {
+    /// For a server on an address.
+    pub fn new(address: SocketAddr) -> Self {
+        let mut names = vec![address.ip().to_string()];
+        if address.ip().is_loopback() {
+            names.extend(["localhost", "127.0.0.1", "::1"].map(str::to_owned));
+        }
+        Self { names }
+    }
+
+    fn knows(&self, headers: &HeaderMap) -> bool {
+        let host = headers
+            .get(HOST)
+            .and_then(|host| host.to_str().ok())
+            .unwrap_or_default();
+        let name = match host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+            Some((six, _)) => six,
+            None => host.split(':').next().unwrap_or_default(),
+        };
+        self.names.iter().any(|known| known.eq_ignore_ascii_case(name))
+    }
+}
+
+/// Refuses a request for another host.
+pub async fn host(State(hosts): State<Arc<Hosts>>, request: Request, next: Next) -> Response {
+    if hosts.knows(request.headers()) {
+        return next.run(request).await;
+    }
+    let what = "this server does not answer for that host; ask it by the address that it prints\n";
+    (StatusCode::MISDIRECTED_REQUEST, what).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_was_made_to_lead_here_is_refused() {
+        let hosts = Hosts::new(([127, 0, 0, 1], 7433).into());
+        let knows = |host: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(HOST, HeaderValue::from_str(host).unwrap());
+            hosts.knows(&headers)
+        };
+        for good in ["127.0.0.1:7433", "localhost:7433", "LOCALHOST", "[::1]:7433"] {
+            assert!(knows(good), "{good}");
+        }
+        for bad in [
+            "evil.example:7433",
+            "127.0.0.1.evil.example",
+            "",
+            "[::2]:7433",
+            "localhost.evil.example",
+        ] {
+            assert!(!knows(bad), "{bad}");
+        }
+        assert!(!hosts.knows(&HeaderMap::new()));
+    }
+}

@@ -1,0 +1,144 @@
+//! What the dashboard answers from: one version of the store with its settings, made anew when either changes.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
+use std::time::SystemTime;
+
+use lowwater_model::facts::Facts;
+use lowwater_model::plan::Plan;
+use lowwater_store::config;
+use lowwater_store::report::{Report, ReportQuery};
+use lowwater_store::store::Store;
+
+use crate::cli::plan;
+use crate::error::AppError;
+use crate::registry;
+
+/// Answers that are kept; a page asks for a handful.
+const MAX_REPORTS: usize = 512;
+
+/// Size and age of every file that an answer depends on.
+type Version = Vec<Option<(u64, SystemTime)>>;
+
+/// The newest version that could be opened.
+pub struct Live {
+    /// Data directory.
+    pub data: PathBuf,
+    current: RwLock<Option<Arc<Shown>>>,
+    making: Mutex<()>,
+}
+
+/// One version, and what was worked out of it.
+pub struct Shown {
+    /// The store at that version.
+    pub store: Store,
+    version: Version,
+    facts: OnceLock<Facts>,
+    plan: OnceLock<Plan>,
+    /// By question.
+    reports: Mutex<BTreeMap<String, Arc<Report>>>,
+    working: Mutex<()>,
+}
+
+fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn version(data: &Path) -> Version {
+    let files = std::iter::once("store/manifest.json").chain(config::FILES);
+    let seen = |file: &str| {
+        let metadata = data.join(file).metadata().ok()?;
+        Some((metadata.len(), metadata.modified().ok()?))
+    };
+    files.map(seen).collect()
+}
+
+impl Live {
+    /// Of a data directory.
+    pub fn new(data: PathBuf) -> Self {
+        Self {
+            data,
+            current: RwLock::default(),
+            making: Mutex::default(),
+        }
+    }
+
+    /// The newest version. While another request opens it, the one before answers.
+    pub fn shown(&self) -> Result<Arc<Shown>, AppError> {
+        let version = version(&self.data);
+        let current = || self.current.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let there = current();
+        if let Some(shown) = there.as_ref().filter(|shown| shown.version == version) {
+            return Ok(Arc::clone(shown));
+        }
+        let _making = match (self.making.try_lock(), there) {
+            (Ok(making), _) => making,
+            (Err(_), Some(older)) => return Ok(older),
+            (Err(_), None) => held(&self.making),
+        };
+        if let Some(shown) = current().filter(|shown| shown.version == version) {
+            return Ok(shown);
+        }
+        let shown = Arc::new(Shown::open(&self.data, version)?);
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&shown));
+        Ok(shown)
+    }
+}
+
+impl Shown {
+    fn open(data: &Path, version: Version) -> Result<Self, AppError> {
+        let store = Store::open(data, &registry::lever_sections())?;
+        let shown = Self {
+            store,
+            version,
+            facts: OnceLock::new(),
+            plan: OnceLock::new(),
+            reports: Mutex::default(),
+            working: Mutex::default(),
+        };
+        // The first question registers tables and owners; after it the store only answers.
+        if !shown.store.manifest().bills.is_empty() {
+            shown.report(&ReportQuery::default())?;
+        }
+        Ok(shown)
+    }
+
+    /// A report, asked for once.
+    pub fn report(&self, query: &ReportQuery) -> Result<Arc<Report>, AppError> {
+        let key = format!("{query:?}");
+        if let Some(report) = held(&self.reports).get(&key) {
+            return Ok(Arc::clone(report));
+        }
+        let report = Arc::new(self.store.report(query)?);
+        let mut reports = held(&self.reports);
+        if reports.len() >= MAX_REPORTS {
+            reports.pop_first();
+        }
+        reports.insert(key, Arc::clone(&report));
+        Ok(report)
+    }
+
+    /// The frozen input of plans.
+    pub fn facts(&self) -> Result<&Facts, AppError> {
+        let _working = held(&self.working);
+        if self.facts.get().is_none() {
+            let _ = self.facts.set(self.store.facts(None)?);
+        }
+        self.facts.get().ok_or_else(gone)
+    }
+
+    /// The plan of this version, audited.
+    pub fn plan(&self) -> Result<&Plan, AppError> {
+        let facts = self.facts()?;
+        let _working = held(&self.working);
+        if self.plan.get().is_none() {
+            let _ = self.plan.set(plan::of(facts, &self.store.config().policy)?);
+        }
+        self.plan.get().ok_or_else(gone)
+    }
+}
+
+fn gone() -> AppError {
+    AppError::Refused("what was worked out is gone\nhint: load the page again".into())
+}

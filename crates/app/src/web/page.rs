@@ -1,0 +1,106 @@
+//! The pages: one file each, one word in the list.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::{Query, State};
+use axum::routing::get;
+use serde::Serialize;
+
+use super::answer;
+use super::asked::Asked;
+use super::frame::{Page, Part};
+use super::live::{Live, Shown};
+use crate::error::AppError;
+
+/// What is known of a page without its data.
+#[derive(Debug)]
+pub struct PageMeta {
+    /// Its address.
+    pub path: &'static str,
+    /// Its name in the navigation and in the API.
+    pub name: &'static str,
+    /// Under `/api/v1/`.
+    pub api: &'static str,
+    /// A drawing in a square of 16.
+    pub icon: &'static str,
+}
+
+/// A page: one view, shown as HTML and given as JSON.
+pub trait Topic {
+    /// What it shows.
+    type View: Serialize + Send + 'static;
+    /// Address and name.
+    const META: PageMeta;
+
+    /// Works out what is shown.
+    fn view(shown: &Shown, asked: &Asked) -> Result<Self::View, AppError>;
+
+    /// The page of it.
+    fn page(view: &Self::View, asked: &Asked) -> Page;
+}
+
+macro_rules! pages {
+    ($($module:ident :: $name:ident),+ $(,)?) => {
+        $(mod $module;)+
+
+        /// All of them, in the order of the navigation.
+        pub const PAGES: &[PageMeta] = &[$($module::$name::META),+];
+
+        /// Their routes: the page, its JSON and its tables as files.
+        pub fn routes() -> Router<Arc<Live>> {
+            let router = Router::new();
+            $(let router = with::<$module::$name>(router);)+
+            router
+        }
+    };
+}
+
+pages! {
+    explore::Explore,
+}
+
+type Words = Query<Vec<(String, String)>>;
+
+fn with<T: Topic + 'static>(router: Router<Arc<Live>>) -> Router<Arc<Live>> {
+    let page = |State(live): State<Arc<Live>>, Query(words): Words| async move {
+        let asked = Asked::new(T::META.path, words);
+        let question = asked.clone();
+        let file = asked.get("file").map(str::to_owned);
+        let outcome = answer::work(live, move |shown| Ok(T::page(&T::view(shown, &question)?, &question))).await;
+        match file {
+            Some(name) => table(&name, outcome.map(|(_, page)| page)),
+            None => answer::page(T::META.name, &asked, outcome),
+        }
+    };
+    let json = |State(live): State<Arc<Live>>, Query(words): Words| async move {
+        let asked = Asked::new(T::META.path, words);
+        answer::json(
+            answer::work(live, move |shown| T::view(shown, &asked))
+                .await
+                .map(|(_, view)| view),
+        )
+    };
+    router
+        .route(T::META.path, get(page))
+        .route(&format!("/api/v1/{}", T::META.api), get(json))
+}
+
+/// A table of a page as a file: exactly what the page shows.
+fn table(name: &str, outcome: Result<Page, AppError>) -> axum::response::Response {
+    let csv = outcome.and_then(|page| {
+        let grids = page.parts.iter().filter_map(|part| match part {
+            Part::Grid(grid) => Some(grid),
+            Part::Chart(chart) => Some(&chart.table),
+            _ => None,
+        });
+        let found = grids
+            .into_iter()
+            .find(|grid| grid.file == name)
+            .map(|grid| grid.csv().into_bytes());
+        found.ok_or_else(|| {
+            AppError::Usage("this page has no table of that name\nhint: follow a link of the page".into())
+        })
+    });
+    answer::file(&format!("{name}.csv"), "text/csv; charset=utf-8", csv)
+}

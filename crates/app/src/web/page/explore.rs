@@ -1,0 +1,268 @@
+//! `/explore`: any one or two dimensions of the bill, filtered, over time, down to a resource.
+
+use std::collections::BTreeMap;
+
+use lowwater_model::money::Money;
+use lowwater_store::report::{Dimension, Report, ReportQuery, ReportRow};
+use serde::Serialize;
+
+use super::{PageMeta, Topic};
+use crate::amount::{cents, share_of, share_or_unknown};
+use crate::error::AppError;
+use crate::view::next::Next;
+use crate::view::plan::metric_words;
+use crate::view::report::ReportView;
+use crate::web::asked::Asked;
+use crate::web::chart::{self, MAX_SERIES, Series};
+use crate::web::days::Days;
+use crate::web::frame::{Choice, Page, Part};
+use crate::web::grid::{Cell, Grid, Head, Tone};
+use crate::web::live::Shown;
+
+/// The page.
+pub struct Explore;
+
+/// Where one may go from a dimension to see what is in it.
+const DRILL: &[(Dimension, Dimension)] = &[
+    (Dimension::Class, Dimension::Team),
+    (Dimension::Provider, Dimension::Account),
+    (Dimension::Account, Dimension::Team),
+    (Dimension::Team, Dimension::Project),
+    (Dimension::Project, Dimension::Model),
+    (Dimension::Environment, Dimension::Workload),
+    (Dimension::Model, Dimension::Workload),
+    (Dimension::Workload, Dimension::Resource),
+    (Dimension::Sku, Dimension::Resource),
+    (Dimension::Region, Dimension::Sku),
+    (Dimension::PricingCategory, Dimension::Sku),
+    (Dimension::Month, Dimension::Day),
+    (Dimension::Day, Dimension::Workload),
+];
+
+/// What is shown.
+#[derive(Debug, Serialize)]
+pub struct ExploreView {
+    /// First day and first day after, in the owner's zone.
+    pub from: String,
+    /// See `from`.
+    pub to: String,
+    /// The report of these days.
+    #[serde(flatten)]
+    pub report: ReportView,
+    /// What each row cost in as many days before, rows that are gone among them; null where the bill has not all of these days.
+    pub before: Option<Vec<Before>>,
+    /// By day and label of the first dimension.
+    pub by_day: Vec<Day>,
+}
+
+/// A row of the days before.
+#[derive(Clone, Debug, Serialize)]
+pub struct Before {
+    /// One label a dimension.
+    pub labels: Vec<String>,
+    /// Cost in these days.
+    pub cost: Money,
+}
+
+/// A day.
+#[derive(Clone, Debug, Serialize)]
+pub struct Day {
+    /// In the owner's zone.
+    pub day: String,
+    /// Cost by label of the first dimension.
+    pub cost: BTreeMap<String, Money>,
+}
+
+fn query(asked: &Asked, days: Days) -> ReportQuery {
+    ReportQuery {
+        by: asked.by(Dimension::Team),
+        metric: asked.metric(),
+        from: Some(days.first),
+        to: Some(days.after),
+        only: asked.only(),
+        ..ReportQuery::default()
+    }
+}
+
+fn by_day(report: &Report) -> Vec<Day> {
+    let mut days: BTreeMap<String, BTreeMap<String, Money>> = BTreeMap::new();
+    for row in &report.rows {
+        if let [day, label] = &row.labels[..] {
+            *days.entry(day.clone()).or_default().entry(label.clone()).or_default() += row.cost;
+        }
+    }
+    days.into_iter().map(|(day, cost)| Day { day, cost }).collect()
+}
+
+impl Topic for Explore {
+    type View = ExploreView;
+
+    const META: PageMeta = PageMeta {
+        path: "/explore",
+        name: "Explore",
+        api: "explore",
+        icon: "M2 13h12M4 10v3M8 4v9M12 7v6",
+    };
+
+    fn view(shown: &Shown, asked: &Asked) -> Result<ExploreView, AppError> {
+        let days = Days::of(asked, &shown.store)
+            .ok_or_else(|| AppError::Refused("no bill is loaded\nhint: load one: `lowwater load BILL`".into()))?;
+        let asks = query(asked, days);
+        let report = shown.report(&asks)?;
+        let earlier = days.before(&shown.store).map(|before| shown.report(&query(asked, before))).transpose()?;
+        let first = asks.by[0];
+        let over_time = ReportQuery {
+            by: if first == Dimension::Day { vec![first, Dimension::Class] } else { vec![Dimension::Day, first] },
+            ..asks.clone()
+        };
+        let before = |row: &ReportRow| Before {
+            labels: row.labels.clone(),
+            cost: row.cost,
+        };
+        Ok(ExploreView {
+            from: days.first.to_string(),
+            to: days.after.to_string(),
+            report: ReportView::new((*report).clone(), &asks, Next::default()),
+            before: earlier.map(|report| report.rows.iter().map(before).collect()),
+            by_day: by_day(&*shown.report(&over_time)?),
+        })
+    }
+
+    fn page(view: &ExploreView, asked: &Asked) -> Page {
+        let report = &view.report;
+        Page::new(report.headline())
+            .figures(report.figures().into_iter().take(5).collect())
+            .part(Part::Choices(dimension_choices(asked)))
+            .part(Part::Chart(picture(view)))
+            .grid("By cost", grid(view, asked))
+            .part(Part::Points("What to know".into(), report.notes.clone()))
+    }
+}
+
+fn dimension_choices(asked: &Asked) -> Vec<Choice> {
+    let by = asked.by(Dimension::Team);
+    let options = |chosen: Option<Dimension>| {
+        let one = move |d: &Dimension| (d.as_str().to_owned(), d.as_str().replace('_', " "), chosen == Some(*d));
+        Dimension::ALL.iter().map(one)
+    };
+    let none = (String::new(), "nothing".to_owned(), by.len() == 1);
+    vec![
+        Choice {
+            key: "by".into(),
+            label: "By".into(),
+            options: options(by.first().copied()).collect(),
+        },
+        Choice {
+            key: "then".into(),
+            label: "then by".into(),
+            options: std::iter::once(none).chain(options(by.get(1).copied())).collect(),
+        },
+    ]
+}
+
+/// The labels with most money; the others are one series.
+fn picture(view: &ExploreView) -> chart::Chart {
+    let mut totals: BTreeMap<&str, Money> = BTreeMap::new();
+    for (label, cost) in view.by_day.iter().flat_map(|day| &day.cost) {
+        *totals.entry(label).or_default() += *cost;
+    }
+    let mut ranked: Vec<(&str, Money)> = totals.into_iter().collect();
+    ranked.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
+    let named: Vec<&str> = ranked.iter().map(|(label, _)| *label).take(MAX_SERIES - 1).collect();
+    let rest = ranked.len().saturating_sub(named.len());
+    let mut series: Vec<Series> = named.iter().enumerate().map(|(at, label)| Series {
+        name: (*label).to_owned(),
+        colour: chart::colour(label, at),
+        values: view.by_day.iter().map(|day| day.cost.get(*label).copied().or(Some(Money::ZERO))).collect(),
+    }).collect();
+    if rest > 0 {
+        let others = |day: &Day| day.cost.iter().filter(|(label, _)| !named.contains(&label.as_str())).map(|(_, cost)| *cost).sum();
+        series.push(Series {
+            name: format!("other ({rest})"),
+            colour: chart::colour("other", 0),
+            values: view.by_day.iter().map(|day| Some(others(day))).collect(),
+        });
+    }
+    let days: Vec<String> = view.by_day.iter().map(|day| day.day.clone()).collect();
+    let title = format!("{} by day", metric_words(view.report.metric));
+    let mut picture = chart::over_time(&title, &days, &series, &view.report.currency);
+    picture.table.file = "by-day".into();
+    picture
+}
+
+/// Where a label leads: the same question about it alone, by the next dimension.
+fn drill(asked: &Asked, dimension: Dimension, label: &str) -> Option<String> {
+    if dimension == Dimension::Resource {
+        return None;
+    }
+    let next = DRILL.iter().find(|(from, _)| *from == dimension)?.1;
+    let inside = asked.and("only", &format!("{}:{label}", dimension.as_str()));
+    Some(inside.without("then").with("by", next.as_str()).url())
+}
+
+fn change(now: Money, before: Option<Money>) -> Cell {
+    let Some(before) = before else {
+        return Cell::new("new").tone(Tone::Muted).key("1e30");
+    };
+    match share_of(now - before, before) {
+        None => Cell::new("-").key("0"),
+        Some(share) => {
+            let tone = if share > 0.1 { Tone::Bad } else if share < -0.1 { Tone::Good } else { Tone::Muted };
+            let sign = if share > 0.0 { "▲ +" } else if share < 0.0 { "▼ " } else { "" };
+            Cell::new(format!("{sign}{:.1} %", share * 100.0)).tone(tone).key(share)
+        }
+    }
+}
+
+fn grid(view: &ExploreView, asked: &Asked) -> Grid {
+    let report = &view.report;
+    let (currency, metric) = (&report.currency, metric_words(report.metric));
+    let rows = view.before.as_deref();
+    let before: BTreeMap<&[String], Money> = rows.unwrap_or_default().iter().map(|row| (&row.labels[..], row.cost)).collect();
+    let against = |now: Money, then: Option<Money>| match rows {
+        Some(_) => change(now, then),
+        None => Cell::new("unknown").tone(Tone::Muted).title("the bill does not have all of the days before"),
+    };
+    let names = report.by.iter().map(|d| Head::text(d.as_str().replace('_', " ")));
+    let numbers = [
+        Head::number(format!("{metric} ({currency})")),
+        Head::number("share"),
+        Head::number("change").term("against as many days just before"),
+        Head::number(format!("of which idle ({currency})")).term("hours in which every GPU of a machine did nothing"),
+    ];
+    let mut grid = Grid::new(format!("{metric} by {}", by_words(&report.by)), names.chain(numbers)).file("rows");
+    let all: Money = report.total_money();
+    let earlier: Money = before.values().copied().sum();
+    let first = std::iter::once(Cell::new("all")).chain(report.by.iter().skip(1).map(|_| Cell::default()));
+    let idle = |idle: Option<Money>| Cell::new(idle.map_or_else(|| "unknown".to_owned(), cents));
+    let total = [
+        Cell::new(cents(all)),
+        Cell::new("100.0 %"),
+        against(all, Some(earlier)),
+        idle(report.lines.idle),
+    ];
+    grid.total(first.chain(total));
+    for row in &report.rows {
+        let labels: Vec<String> = row.labels.iter().map(|(_, label)| label.clone()).collect();
+        let cells = report.by.iter().zip(&labels).map(|(dimension, label)| {
+            let cell = Cell::new(label.clone());
+            match drill(asked, *dimension, label) {
+                Some(url) => cell.link(url),
+                None => cell.tone(Tone::Code),
+            }
+        });
+        let money = row.money();
+        let numbers = [
+            Cell::new(cents(money)),
+            Cell::new(share_or_unknown(share_of(money, all))),
+            against(money, before.get(&labels[..]).copied()),
+            idle(row.of_which_idle),
+        ];
+        grid.row(cells.chain(numbers));
+    }
+    grid
+}
+
+fn by_words(by: &[Dimension]) -> String {
+    by.iter().map(|d| d.as_str().replace('_', " ")).collect::<Vec<_>>().join(" and ")
+}
