@@ -23,17 +23,28 @@ pub struct Figure {
     pub remark: String,
 }
 
+/// A block of a screen.
 #[derive(Clone, Debug)]
-enum Block {
+pub enum Block {
+    /// The one sentence.
     Headline(String),
+    /// A heading.
     Title(String),
+    /// A paragraph.
     Text(String),
+    /// Lines to copy.
     Verbatim(String),
+    /// A list.
     Points(Vec<String>),
+    /// What a reader must know.
     Warnings(Vec<String>),
+    /// Numbers under each other.
     Figures(Vec<Figure>),
+    /// Terms with their explanations.
     Terms(Vec<(String, String)>),
+    /// A table.
     Table(Table),
+    /// Commands to type next, each with what it brings.
     Next(Vec<(String, String)>),
 }
 
@@ -52,6 +63,11 @@ impl Screen {
             blocks: vec![Block::Headline(headline.into())],
             asides: BTreeSet::new(),
         }
+    }
+
+    /// Its blocks, for another way to show them.
+    pub fn into_blocks(self) -> Vec<Block> {
+        self.blocks
     }
 
     fn with(mut self, block: Block) -> Self {

@@ -35,7 +35,11 @@ fn untagged(store: &Store, facts: &Facts) -> Result<Money, AppError> {
 
 /// Collects what the checks look at.
 pub fn evidence(store: &Store) -> Result<Evidence, AppError> {
-    let facts = store.facts(None)?;
+    evidence_of(store, store.facts(None)?)
+}
+
+/// The same, of facts that are there.
+pub fn evidence_of(store: &Store, facts: Facts) -> Result<Evidence, AppError> {
     let joined = store.joined()?;
     Ok(Evidence {
         unmatched: joined.unmatched.iter().map(|gpu| (gpu.host.clone(), gpu.gpu.clone())).collect(),

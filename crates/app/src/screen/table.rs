@@ -123,6 +123,16 @@ impl Table {
         self.rows.push(Row { cells, strong });
     }
 
+    /// Title of each column, and whether it holds numbers.
+    pub fn heads(&self) -> impl Iterator<Item = (&str, bool)> {
+        self.columns.iter().map(|column| (column.title.as_str(), column.number))
+    }
+
+    /// Cells of each row, and whether it is a total.
+    pub fn rows(&self) -> impl Iterator<Item = (&[String], bool)> {
+        self.rows.iter().map(|row| (&row.cells[..], row.strong))
+    }
+
     /// No rows?
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()

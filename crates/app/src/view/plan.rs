@@ -55,7 +55,7 @@ pub fn metric_words(metric: CostMetric) -> String {
 }
 
 /// A change that is no change is not worth a range.
-fn amount_or_dash(saving: &Range) -> String {
+pub fn amount_or_dash(saving: &Range) -> String {
     if saving.p90 == Estimate::ZERO && saving.p10 == Estimate::ZERO {
         "-".to_owned()
     } else {
@@ -111,7 +111,7 @@ pub fn target_words(plan: &Plan, target: &Target) -> String {
 }
 
 /// What still has to happen, in short: ids of unmet conditions.
-fn needs_words(step: &Step) -> String {
+pub fn needs_words(step: &Step) -> String {
     let unmet: Vec<String> = step
         .needs
         .iter()
@@ -126,13 +126,14 @@ fn needs_words(step: &Step) -> String {
 }
 
 /// `Weeks 3 to 4: stop waste`.
-fn phase_words(phase: Phase) -> String {
+pub fn phase_words(phase: Phase) -> String {
     let (first, last) = phase.weeks();
     format!("Weeks {first} to {last}: {}", phase.as_str().replace('-', " "))
 }
 
 impl PlanView<'_> {
-    fn headline(&self) -> String {
+    /// The one sentence.
+    pub fn headline(&self) -> String {
         let plan = self.plan;
         if plan.steps.is_empty() {
             return format!(
@@ -151,7 +152,8 @@ impl PlanView<'_> {
         )
     }
 
-    fn figures(&self) -> Vec<Figure> {
+    /// What stands out.
+    pub fn figures(&self) -> Vec<Figure> {
         let plan = self.plan;
         let metric = metric_words(plan.basis.metric);
         let share = if plan.bill.total == Estimate::ZERO {
@@ -269,28 +271,11 @@ fn were(count: usize) -> String {
     }
 }
 
-impl View for PlanView<'_> {
-    fn screen(&self) -> Screen {
+impl PlanView<'_> {
+    /// What stands under the steps: other orders, what was not proposed, what to know, what it was made from.
+    pub fn beyond_steps(&self) -> Screen {
         let plan = self.plan;
-        let mut screen = Screen::default()
-            .warnings(self.stale.iter().cloned().collect())
-            .then(Screen::new(self.headline()).figures(self.figures()));
-        if plan.steps.is_empty() {
-            screen = screen.then(self.why_nothing());
-        } else if !plan.steps.iter().any(|s| s.phase == Phase::SeeClearly) {
-            screen = screen.title(phase_words(Phase::SeeClearly)).text(format!(
-                "No step of this plan: `{}` lists what to measure, declare and tag in these weeks.",
-                self.next.command("doctor")
-            ));
-        }
-        for phase in Phase::ALL
-            .iter()
-            .copied()
-            .filter(|p| plan.steps.iter().any(|s| s.phase == *p))
-        {
-            screen = screen.title(phase_words(phase)).table(self.steps(phase));
-        }
-        screen = screen.then(orders::screen(plan));
+        let mut screen = orders::screen(plan);
         let refused = refusals::merged(plan);
         if !refused.is_empty() {
             let most = if self.extent == Extent::Short {
@@ -313,7 +298,32 @@ impl View for PlanView<'_> {
         if self.extent == Extent::Whole {
             screen = screen.then(self.reconciliation());
         }
-        screen.text(self.identity()).then(self.next_commands())
+        screen.text(self.identity())
+    }
+}
+
+impl View for PlanView<'_> {
+    fn screen(&self) -> Screen {
+        let plan = self.plan;
+        let mut screen = Screen::default()
+            .warnings(self.stale.iter().cloned().collect())
+            .then(Screen::new(self.headline()).figures(self.figures()));
+        if plan.steps.is_empty() {
+            screen = screen.then(self.why_nothing());
+        } else if !plan.steps.iter().any(|s| s.phase == Phase::SeeClearly) {
+            screen = screen.title(phase_words(Phase::SeeClearly)).text(format!(
+                "No step of this plan: `{}` lists what to measure, declare and tag in these weeks.",
+                self.next.command("doctor")
+            ));
+        }
+        for phase in Phase::ALL
+            .iter()
+            .copied()
+            .filter(|p| plan.steps.iter().any(|s| s.phase == *p))
+        {
+            screen = screen.title(phase_words(phase)).table(self.steps(phase));
+        }
+        screen.then(self.beyond_steps()).then(self.next_commands())
     }
 }
 

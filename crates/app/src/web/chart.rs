@@ -3,8 +3,8 @@
 //! Colours are names of the style (`var(--class-training)`): the script looks them up, so that a chart follows the theme.
 
 use lowwater_model::money::Money;
-use plotly::common::{DashType, Fill, HoverInfo, Line, Marker, Mode, Orientation};
-use plotly::layout::{Axis, BarMode, Layout};
+use plotly::common::{DashType, Fill, HoverInfo, Line, Marker, Mode, Orientation, TextPosition};
+use plotly::layout::{Axis, AxisType, BarMode, Layout};
 use plotly::{Bar, Plot, Scatter};
 
 use super::grid::{Cell, Grid, Head};
@@ -170,12 +170,14 @@ pub struct Stage {
     pub whole: bool,
     /// As it is read.
     pub text: String,
+    /// What stands under its bar, where the name is too long.
+    pub short: String,
 }
 
 /// From one amount to another by steps.
 pub fn waterfall(title: &str, stages: &[Stage], unit: &str) -> Chart {
     let (mut base, mut height, mut names, mut colours, mut texts) = (vec![], vec![], vec![], vec![], vec![]);
-    let mut level = 0.0;
+    let (mut level, mut top, mut hovers) = (0.0, 0.0, vec![]);
     for stage in stages {
         if stage.whole {
             level = stage.amount;
@@ -191,7 +193,10 @@ pub fn waterfall(title: &str, stages: &[Stage], unit: &str) -> Chart {
             });
             level = after;
         }
-        names.push(stage.name.clone());
+        let end = base.last().copied().unwrap_or(0.0) + height.last().copied().unwrap_or(0.0);
+        top = f64::max(top, end);
+        names.push(stage.short.clone());
+        hovers.push(format!("{}: {}", stage.name, stage.text));
         texts.push(stage.text.clone());
     }
     let below = Bar::new(names.clone(), base)
@@ -201,7 +206,9 @@ pub fn waterfall(title: &str, stages: &[Stage], unit: &str) -> Chart {
     let shown = Bar::new(names, height)
         .marker(Marker::new().color_array(colours.iter().map(|c| (*c).to_owned()).collect()))
         .text_array(texts)
-        .hover_template("%{x}: %{text}<extra></extra>");
+        .text_position(TextPosition::Outside)
+        .hover_text_array(hovers)
+        .hover_template("%{hovertext}<extra></extra>");
     let mut plot = Plot::new();
     plot.add_trace(below);
     plot.add_trace(shown);
@@ -209,7 +216,8 @@ pub fn waterfall(title: &str, stages: &[Stage], unit: &str) -> Chart {
         layout()
             .bar_mode(BarMode::Stack)
             .show_legend(false)
-            .y_axis(Axis::new().title(unit.to_owned())),
+            .x_axis(Axis::new().type_(AxisType::Category))
+            .y_axis(Axis::new().title(unit.to_owned()).range(vec![0.0, top * 1.12])),
     );
     let mut grid = Grid::new(
         title,
@@ -329,6 +337,7 @@ mod tests {
             amount,
             whole,
             text: String::new(),
+            short: name.into(),
         };
         let stages = [
             stage("bill", 10.0, true),

@@ -7,11 +7,11 @@ use super::asked::Asked;
 use super::asset;
 use super::chart::Chart;
 use super::days::PERIODS;
-use super::grid::Grid;
+use super::grid::{Cell, Grid, Head};
 use super::live::Shown;
 use super::page::{PAGES, PageMeta};
 use crate::amount;
-use crate::screen::Figure;
+use crate::screen::{Block, Figure, Screen};
 
 /// A part of a page, from top to bottom.
 pub enum Part {
@@ -27,10 +27,14 @@ pub enum Part {
     Chart(Chart),
     /// A table.
     Grid(Grid),
+    /// Lines to copy.
+    Lines(String),
     /// HTML of a template of ours, which escapes what it is given.
     Html(String),
     /// Commands to type, each with what it brings.
     Commands(Vec<(String, String)>),
+    /// A field to search with: its word of the address, and what is searched for now.
+    Search(String, String),
     /// A form of choices that are in the address.
     Choices(Vec<Choice>),
 }
@@ -79,6 +83,31 @@ impl Page {
         self
     }
 
+    /// A screen of the terminal as a page: the same blocks in the same order.
+    pub fn of_screen(screen: Screen) -> Self {
+        Self::default().screen(screen)
+    }
+
+    /// With the blocks of a screen of the terminal. A second sentence and second figures become parts.
+    #[must_use]
+    pub fn screen(mut self, screen: Screen) -> Self {
+        for block in screen.into_blocks() {
+            match block {
+                Block::Headline(text) if self.headline.is_empty() => self.headline = text,
+                Block::Headline(text) | Block::Title(text) => self.parts.push(Part::Title(text)),
+                Block::Text(text) => self.parts.push(Part::Text(text)),
+                Block::Verbatim(text) => self.parts.push(Part::Lines(text)),
+                Block::Points(points) => self.parts.push(Part::Points(String::new(), points)),
+                Block::Warnings(texts) => self.parts.extend(texts.into_iter().map(Part::Warning)),
+                Block::Figures(figures) if self.figures.is_empty() => self.figures = figures,
+                Block::Figures(figures) => self.parts.push(Part::Grid(figure_grid(&figures))),
+                Block::Terms(terms) | Block::Next(terms) => self.parts.push(Part::Commands(terms)),
+                Block::Table(table) => self.parts.push(Part::Grid(Grid::of_table(&table))),
+            }
+        }
+        self
+    }
+
     /// With a table under a title; nothing where it has no rows.
     #[must_use]
     pub fn grid(self, title: &str, grid: Grid) -> Self {
@@ -120,6 +149,17 @@ struct Frame<'a> {
     chips: Vec<Chip>,
     freshness: String,
     page: &'a Page,
+}
+
+fn figure_grid(figures: &[Figure]) -> Grid {
+    let mut grid = Grid::new(
+        "figures",
+        [Head::text("figure"), Head::number("value"), Head::text("what it says")],
+    );
+    for figure in figures {
+        grid.row([&figure.label, &figure.value, &figure.remark].map(|text| Cell::new(text.as_str())));
+    }
+    grid
 }
 
 fn links(asked: &Asked) -> Vec<Link> {

@@ -1,6 +1,7 @@
 //! Tables of a page: what a terminal table shows, with links, and with a sign of what each cell is.
 
 use crate::csv::Csv;
+use crate::screen::Table;
 
 /// A column.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -154,6 +155,19 @@ impl Grid {
             heads: heads.into_iter().collect(),
             ..Self::default()
         }
+    }
+
+    /// A table of the terminal, with all of its columns.
+    pub fn of_table(table: &Table) -> Self {
+        let heads = table
+            .heads()
+            .map(|(title, number)| if number { Head::number(title) } else { Head::text(title) });
+        let mut grid = Self::new("", heads);
+        for (cells, total) in table.rows() {
+            let cells = cells.iter().map(|text| Cell::new(text.as_str())).collect();
+            grid.rows.push(GridRow { cells, total });
+        }
+        grid
     }
 
     /// Adds a row.

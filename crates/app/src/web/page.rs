@@ -58,6 +58,9 @@ macro_rules! pages {
 
 pages! {
     explore::Explore,
+    plan::PlanPage,
+    prices::PricesPage,
+    data::DataPage,
 }
 
 type Words = Query<Vec<(String, String)>>;

@@ -1,0 +1,162 @@
+//! `/plan`: from today's bill to the planned one, step by step; `/plan?step=ID`: one step with all that is known of it.
+
+use lowwater_model::money::Estimate;
+use lowwater_model::plan::{Phase, Plan, Step};
+use serde::Serialize;
+
+use super::{PageMeta, Topic};
+use crate::amount::{self, echoed, range};
+use crate::error::AppError;
+use crate::output::View as _;
+use crate::view::next::Next;
+use crate::view::plan::{Extent, PlanView, amount_or_dash, needs_words, phase_words};
+use crate::view::step::StepView;
+use crate::web::asked::{Asked, encoded};
+use crate::web::chart::{Stage, waterfall};
+use crate::web::frame::{Page, Part};
+use crate::web::grid::{Cell, Grid, Head, Tone};
+use crate::web::live::Shown;
+
+/// The page.
+pub struct PlanPage;
+
+/// What is shown: exactly the file plan.json.
+#[derive(Debug, Serialize)]
+#[serde(transparent)]
+pub struct Planned {
+    /// The plan of what is loaded now.
+    pub plan: Plan,
+}
+
+impl Topic for PlanPage {
+    type View = Planned;
+
+    const META: PageMeta = PageMeta {
+        path: "/plan",
+        name: "Plan",
+        api: "plan",
+        icon: "M2 3h7v3H2zM5 7h6v3H5zM8 11h6v3H8z",
+    };
+
+    fn view(shown: &Shown, asked: &Asked) -> Result<Planned, AppError> {
+        let plan = shown.plan()?.clone();
+        if let Some(id) = asked.get("step").filter(|id| index_of(&plan, id).is_none()) {
+            return Err(AppError::Usage(format!(
+                "the plan has no step {} any more\nhint: it was made anew from newer data; look at the whole plan",
+                echoed(id)
+            )));
+        }
+        Ok(Planned { plan })
+    }
+
+    fn page(view: &Planned, asked: &Asked) -> Page {
+        let plan = &view.plan;
+        match asked.get("step").and_then(|id| index_of(plan, id)) {
+            Some(index) => step(plan, index),
+            None => whole(plan, asked),
+        }
+    }
+}
+
+fn index_of(plan: &Plan, id: &str) -> Option<usize> {
+    plan.steps.iter().position(|step| step.id.as_str() == id)
+}
+
+fn whole(plan: &Plan, asked: &Asked) -> Page {
+    let view = PlanView {
+        plan,
+        written: None,
+        stale: None,
+        extent: Extent::Whole,
+        next: Next::default(),
+    };
+    let mut page = Page::new(view.headline()).figures(view.figures().into_iter().take(5).collect());
+    if !plan.steps.is_empty() {
+        let title = format!("From the bill to the plan, {}", amount::period(&plan.period));
+        page = page.part(Part::Chart(waterfall(&title, &stages(plan), plan.currency.as_str())));
+    }
+    for phase in Phase::ALL.iter().copied() {
+        page = page.grid(&phase_words(phase), steps(plan, phase, asked));
+    }
+    page.screen(view.beyond_steps())
+}
+
+fn stages(plan: &Plan) -> Vec<Stage> {
+    let whole = |name: &str, amount: Estimate| Stage {
+        name: name.to_owned(),
+        amount: amount.amount(),
+        whole: true,
+        text: amount::short(amount),
+        short: name.to_owned(),
+    };
+    let step = |(index, step): (usize, &Step)| Stage {
+        name: format!("{}. {}", index + 1, step.title),
+        short: (index + 1).to_string(),
+        amount: -step.share.amount(),
+        whole: false,
+        text: amount::short(Estimate::new(-step.share.amount())),
+    };
+    let steps = plan.steps.iter().enumerate().map(step);
+    std::iter::once(whole("bill", plan.bill.total)).chain(steps).chain([whole("plan", plan.planned.total)]).collect()
+}
+
+fn steps(plan: &Plan, phase: Phase, asked: &Asked) -> Grid {
+    let currency = &plan.currency;
+    let heads = [
+        Head::number("#"),
+        Head::text("what to do"),
+        Head::text("workload"),
+        Head::number(format!("cash a month ({currency})")).term("not paid any more: p50 with p10 to p90"),
+        Head::number(format!("freed a month ({currency})")).term("commitment set free: still paid until it ends"),
+        Head::text("risk"),
+        Head::text("effort"),
+        Head::text("waits for"),
+    ];
+    let mut grid = Grid::new(phase_words(phase), heads).file(phase.as_str());
+    for (index, step) in plan.steps.iter().enumerate().filter(|(_, step)| step.phase == phase) {
+        let workload = step.target.workload.as_ref();
+        let workload = workload.map_or_else(
+            || Cell::new("-").tone(Tone::Muted),
+            |name| Cell::new(name.as_str()).link(format!("/workloads?workload={}", encoded(name.as_str()))),
+        );
+        let needs = needs_words(step);
+        grid.row([
+            Cell::new((index + 1).to_string()),
+            Cell::new(step.title.clone()).link(asked.on("/plan").with("step", step.id.as_str()).url()),
+            workload,
+            Cell::new(range(&step.per_month.cash)).key(step.per_month.cash.p50.amount()),
+            Cell::new(amount_or_dash(&step.per_month.freed)).key(step.per_month.freed.p50.amount()),
+            Cell::new(step.risk.as_str()),
+            Cell::new(step.effort.as_str()),
+            Cell::new(needs).tone(if step.is_blocked() { Tone::Caution } else { Tone::Muted }),
+        ]);
+    }
+    grid
+}
+
+fn step(plan: &Plan, index: usize) -> Page {
+    let view = StepView {
+        plan,
+        index,
+        stale: None,
+        next: Next::default(),
+    };
+    Page::of_screen(view.screen())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view::sample;
+
+    #[test]
+    fn the_waterfall_ends_where_the_plan_does() {
+        let plan = sample::plan();
+        let stages = stages(&plan);
+        assert_eq!(stages.len(), plan.steps.len() + 2);
+        let mut level = stages[0].amount;
+        level += stages[1..stages.len() - 1].iter().map(|stage| stage.amount).sum::<f64>();
+        let shares: f64 = plan.steps.iter().map(|step| step.share.amount()).sum();
+        assert!((level - (plan.bill.total.amount() - shares)).abs() < 1e-6);
+    }
+}
