@@ -49,6 +49,7 @@ commands! {
     explain::Explain,
     offers::Offers,
     serve::Serve,
+    digest::Digest,
     rejects::Rejects,
     tags::Tags,
     doctor::Doctor,

@@ -25,3 +25,4 @@ pub mod sim;
 pub mod step;
 pub mod tags;
 pub mod unload;
+pub mod week;

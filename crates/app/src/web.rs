@@ -22,9 +22,12 @@ use tokio::net::TcpListener;
 use tower_http::compression::CompressionLayer;
 use tower_http::limit::RequestBodyLimitLayer;
 
+pub use self::asked::Asked;
+pub use self::days::Days;
 use self::guard::Hosts;
-use self::live::Live;
+pub use self::live::{Live, Shown};
 use crate::error::AppError;
+use crate::output::View;
 
 /// Bytes of a request's body that are read.
 const MAX_BODY: usize = 64 * 1024;
@@ -81,6 +84,12 @@ impl Bound {
         let serve = axum::serve(self.listener, self.router).with_graceful_shutdown(stop);
         self.runtime.block_on(async { serve.await }).map_err(AppError::Output)
     }
+}
+
+/// A view as a page of its own, to be sent: nothing in it leads to this server.
+pub fn letter(view: &impl View) -> Result<String, AppError> {
+    let written = frame::letter(&frame::Page::of_screen(view.screen()));
+    written.map_err(|e| AppError::Output(std::io::Error::other(e)))
 }
 
 /// Every route, and what every answer passes through.

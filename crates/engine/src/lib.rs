@@ -6,8 +6,10 @@
 pub mod audit;
 pub mod backtest;
 pub mod class;
+pub mod forecast;
 pub mod lever;
 pub mod mistake;
+pub mod movement;
 pub mod replay;
 pub mod solve;
 

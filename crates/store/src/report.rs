@@ -188,6 +188,8 @@ pub struct ReportRow {
     pub of_which_idle: Money,
     /// Was any of its GPU machines observed? Where none was, its idle cost is unknown; without GPUs it is nothing.
     pub idle_known: bool,
+    /// GPU-hours billed.
+    pub gpu_hours: Money,
 }
 
 /// Money that stands out; each is also inside the rows.
@@ -374,6 +376,7 @@ type Days = (String, String);
 struct Gathered {
     cost: Money,
     idle: Money,
+    gpu_hours: Money,
     has_gpus: bool,
     observed: bool,
 }
@@ -382,6 +385,7 @@ impl Gathered {
     fn add(&mut self, row: Row<'_>) {
         self.cost += row.money_or_zero("cost");
         self.idle += row.money_or_zero("idle");
+        self.gpu_hours += row.money_or_zero("gpu_hours");
         self.has_gpus |= row.bool("x_Gpu");
         self.observed |= row.int("observed") == Some(1);
     }
@@ -392,6 +396,7 @@ impl Gathered {
             cost: sums.cost,
             of_which_idle: sums.idle,
             idle_known: !sums.has_gpus || sums.observed,
+            gpu_hours: sums.gpu_hours,
         }
     }
 }
@@ -543,6 +548,7 @@ fn separate(rows: &mut Vec<ReportRow>, by: &[Dimension]) {
         cost,
         of_which_idle: cost,
         idle_known: true,
+        gpu_hours: Money::ZERO,
     }));
 }
 

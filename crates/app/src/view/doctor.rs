@@ -54,7 +54,8 @@ pub struct Finding {
 /// All of them, as JSON a plain array.
 #[derive(Debug)]
 pub struct Diagnosis {
-    findings: Vec<Finding>,
+    /// The most expensive first, unknown amounts last.
+    pub findings: Vec<Finding>,
     currency: String,
     days: String,
     figures: Vec<Figure>,

@@ -81,6 +81,8 @@ pub struct Row {
     pub cost: String,
     /// The part of it that ran idle; null = unknown, because none of its GPU machines was measured.
     pub of_which_idle: Option<Money>,
+    /// GPU-hours billed.
+    pub gpu_hours: Money,
     /// For tables; the residual of a rounding line has none.
     money: Option<Money>,
 }
@@ -100,6 +102,7 @@ impl Serialize for Row {
         }
         map.serialize_entry("cost", &self.cost)?;
         map.serialize_entry("of_which_idle", &self.of_which_idle)?;
+        map.serialize_entry("gpu_hours", &self.gpu_hours)?;
         map.end()
     }
 }
@@ -361,6 +364,7 @@ fn row(by: &[Dimension], row: &ReportRow, is_measured: bool) -> Row {
         labels: by.iter().map(|d| d.as_str()).zip(row.labels.iter().cloned()).collect(),
         cost: row.cost.to_string(),
         of_which_idle: (is_measured && row.idle_known).then_some(row.of_which_idle),
+        gpu_hours: row.gpu_hours,
         money: Some(row.cost),
     }
 }
@@ -393,6 +397,7 @@ fn rounding(by: &[Dimension], residual: String) -> Row {
         labels: by.iter().enumerate().map(label).collect(),
         cost: residual,
         of_which_idle: Some(Money::ZERO),
+        gpu_hours: Money::ZERO,
         money: None,
     }
 }
@@ -437,6 +442,7 @@ mod tests {
             cost: Decimal::parse(cost).unwrap().money,
             of_which_idle: Money::whole(1),
             idle_known: *team != "unmeasured",
+            gpu_hours: Money::ZERO,
         };
         Report {
             metric: CostMetric::Effective,

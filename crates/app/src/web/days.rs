@@ -19,6 +19,11 @@ pub const PERIODS: &[(&str, &str)] = &[
     ("all", "all that is loaded"),
 ];
 
+/// The period of a page where none is chosen.
+pub fn usual(path: &str) -> &'static str {
+    if path == "/" { "7d" } else { "30d" }
+}
+
 /// Half-open, in the owner's zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Days {
@@ -31,6 +36,7 @@ pub struct Days {
 impl Days {
     /// The days that were asked for, counted back from the last day of the bill; none where nothing is loaded.
     pub fn of(asked: &Asked, store: &Store) -> Option<Self> {
+        let period = asked.get("period").unwrap_or_else(|| usual(&asked.path));
         let bill = store.bill_period()?;
         let zone = zone(store);
         let first = zone.to_datetime(bill.start).date();
@@ -41,7 +47,7 @@ impl Days {
         if let (Some(from), Some(to)) = (custom("from"), custom("to")) {
             return Some(Self { first: from, after: to }).filter(|days| days.first < days.after);
         }
-        let begin = match asked.get("period").unwrap_or("30d") {
+        let begin = match period {
             "7d" => before(after, 7.days())?,
             "90d" => before(after, 90.days())?,
             "month" => last.first_of_month(),

@@ -6,7 +6,7 @@ use lowwater_model::charge::CostMetric;
 use super::asked::Asked;
 use super::asset;
 use super::chart::Chart;
-use super::days::PERIODS;
+use super::days::{PERIODS, usual};
 use super::grid::{Cell, Grid, Head};
 use super::live::Shown;
 use super::page::{PAGES, PageMeta};
@@ -176,7 +176,7 @@ fn choices(asked: &Asked) -> Vec<Choice> {
     let period = if asked.get("from").is_some() {
         "custom"
     } else {
-        asked.get("period").unwrap_or("30d")
+        asked.get("period").unwrap_or_else(|| usual(&asked.path))
     };
     let mut periods: Vec<(String, String, bool)> = PERIODS
         .iter()
@@ -224,6 +224,18 @@ fn freshness(shown: Option<&Shown>) -> String {
         Some(at) => format!("{bill} · metrics to {}", amount::instant(at)),
         None => format!("{bill} · no metrics"),
     }
+}
+
+/// A page to be sent.
+#[derive(Template)]
+#[template(path = "letter.html")]
+struct Letter<'a> {
+    page: &'a Page,
+}
+
+/// The HTML of a page that stands alone: no script, no links, its style in it.
+pub fn letter(page: &Page) -> Result<String, askama::Error> {
+    Letter { page }.render()
 }
 
 /// The HTML of a page in its frame.

@@ -57,6 +57,7 @@ macro_rules! pages {
 }
 
 pages! {
+    week::WeekPage,
     explore::Explore,
     plan::PlanPage,
     prices::PricesPage,

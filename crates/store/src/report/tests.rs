@@ -164,6 +164,7 @@ fn time_goes_forward_inside_of_its_group() {
             cost: Money::whole(*cost),
             of_which_idle: Money::ZERO,
             idle_known: true,
+            gpu_hours: Money::ZERO,
         };
         let mut rows: Vec<ReportRow> = rows.iter().map(row).collect();
         sort_rows(&mut rows, &by(dimensions));
