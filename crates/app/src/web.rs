@@ -10,6 +10,7 @@ mod grid;
 mod guard;
 mod live;
 mod page;
+mod strip;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;

@@ -19,7 +19,7 @@ pub struct Args {
 }
 
 /// Hosts that the join found for a resource, each once.
-fn hosts(store: &Store, resource: &Resource) -> Result<Vec<Host>, AppError> {
+pub fn hosts(store: &Store, resource: &Resource) -> Result<Vec<Host>, AppError> {
     let matched = store.joined()?.matched().iter().filter(|m| m.resource_id == resource.id.as_str());
     let mut hosts: Vec<Host> = matched.map(|m| Host { host: m.host.clone(), evidence: m.evidence.to_string() }).collect();
     hosts.sort();

@@ -72,8 +72,34 @@ pub struct WeekView {
     pub plan_steps: usize,
     /// What is missing or broke in the data.
     pub gaps: Vec<Finding>,
+    /// Cost by day and class, over the last 28 days and the month so far.
+    pub by_day: Vec<DayCost>,
     #[serde(skip)]
     next: Next,
+}
+
+/// A day.
+#[derive(Clone, Debug, Serialize)]
+pub struct DayCost {
+    /// In the owner's zone.
+    pub day: String,
+    /// Cost by class, and by label of what belongs to nobody.
+    pub cost: BTreeMap<String, Money>,
+}
+
+/// Rows of day and label as days.
+pub fn by_day(report: &Report) -> Vec<DayCost> {
+    let mut days: BTreeMap<&str, BTreeMap<String, Money>> = BTreeMap::new();
+    for row in &report.rows {
+        let (day, label) = labels(row);
+        *days.entry(day).or_default().entry(label.to_owned()).or_default() += row.cost;
+    }
+    days.into_iter()
+        .map(|(day, cost)| DayCost {
+            day: day.to_owned(),
+            cost,
+        })
+        .collect()
 }
 
 /// What a month will cost.
@@ -117,7 +143,7 @@ pub struct Leak {
     pub per_hour: Estimate,
 }
 
-/// A step that waits for somebody.
+/// A step of the plan.
 #[derive(Clone, Debug, Serialize)]
 pub struct Waiting {
     /// Id.
@@ -159,6 +185,7 @@ impl WeekView {
             plan_per_month: week.plan.per_month.cash,
             plan_steps: week.plan.steps.len(),
             gaps: week.gaps.iter().take(MOST).cloned().collect(),
+            by_day: by_day(week.daily),
             next,
         }
     }
@@ -426,11 +453,7 @@ impl View for WeekView {
             Column::text("state"),
         ]);
         for step in &self.steps {
-            let state = if step.blocked {
-                "waits for a condition"
-            } else {
-                "can be approved"
-            };
+            let state = if step.blocked { "waits for a condition" } else { "ready" };
             steps.row([step.title.clone(), amount::range(&step.per_month), state.to_owned()]);
         }
         let mut gaps = Table::new([
@@ -453,7 +476,7 @@ impl View for WeekView {
         let mut screen = Screen::new(self.headline()).figures(self.figures());
         screen = titled(screen, "What moved", movers);
         screen = titled(screen, "What leaks now", leaks);
-        screen = titled(screen, "What waits for approval", steps);
+        screen = titled(screen, "Largest steps of the plan", steps);
         screen = titled(screen, "What is missing in the data", gaps);
         screen.next([
             (self.next.command("show plan"), "every step with its reasons"),

@@ -2,13 +2,16 @@
 //!
 //! Colours are names of the style (`var(--class-training)`): the script looks them up, so that a chart follows the theme.
 
+use std::collections::BTreeMap;
+
 use lowwater_model::money::Money;
-use plotly::common::{DashType, Fill, HoverInfo, Line, Marker, Mode, Orientation, TextPosition};
+use plotly::common::{HoverInfo, Marker, TextPosition};
 use plotly::layout::{Axis, AxisType, BarMode, Layout};
-use plotly::{Bar, Plot, Scatter};
+use plotly::{Bar, Plot};
 
 use super::grid::{Cell, Grid, Head};
 use crate::amount::cents;
+use crate::view::week::DayCost;
 
 /// Series of a chart over time; the rest is folded into one.
 pub const MAX_SERIES: usize = 8;
@@ -106,6 +109,40 @@ fn table(title: &str, x: (&str, &[String]), series: &[Series], unit: &str) -> Gr
     grid
 }
 
+/// Days by label: the labels with most money, the others as one series.
+pub fn of_days(title: &str, days: &[DayCost], unit: &str) -> Chart {
+    let mut totals: BTreeMap<&str, Money> = BTreeMap::new();
+    for (label, cost) in days.iter().flat_map(|day| &day.cost) {
+        *totals.entry(label).or_default() += *cost;
+    }
+    let mut ranked: Vec<(&str, Money)> = totals.into_iter().collect();
+    ranked.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
+    let named: Vec<&str> = ranked.iter().map(|(label, _)| *label).take(MAX_SERIES - 1).collect();
+    let of_label = |(at, label): (usize, &&str)| Series {
+        name: (*label).to_owned(),
+        colour: colour(label, at),
+        values: days
+            .iter()
+            .map(|day| Some(day.cost.get(*label).copied().unwrap_or(Money::ZERO)))
+            .collect(),
+    };
+    let mut series: Vec<Series> = named.iter().enumerate().map(of_label).collect();
+    let rest = ranked.len() - named.len();
+    if rest > 0 {
+        let others = |day: &DayCost| {
+            let others = day.cost.iter().filter(|(label, _)| !named.contains(&label.as_str()));
+            others.map(|(_, cost)| *cost).sum()
+        };
+        series.push(Series {
+            name: format!("other ({rest})"),
+            colour: colour("other", 0),
+            values: days.iter().map(|day| Some(others(day))).collect(),
+        });
+    }
+    let names: Vec<String> = days.iter().map(|day| day.day.clone()).collect();
+    over_time(title, &names, &series, unit)
+}
+
 /// Money over time, stacked.
 pub fn over_time(title: &str, days: &[String], series: &[Series], unit: &str) -> Chart {
     let mut plot = Plot::new();
@@ -128,35 +165,6 @@ pub fn over_time(title: &str, days: &[String], series: &[Series], unit: &str) ->
         height: 300,
         json: embedded(&plot),
         table: table(title, ("day", days), series, unit),
-    }
-}
-
-/// Who: sorted bars, the highest on top.
-pub fn bars(title: &str, what: &str, rows: &[(String, Money)], unit: &str) -> Chart {
-    let names: Vec<String> = rows.iter().rev().map(|(name, _)| name.clone()).collect();
-    let values: Vec<f64> = rows.iter().rev().map(|(_, m)| m.estimate().amount()).collect();
-    let colours: Vec<String> = rows
-        .iter()
-        .enumerate()
-        .rev()
-        .map(|(at, (name, _))| colour(name, at))
-        .collect();
-    let bar = Bar::new(values, names)
-        .orientation(Orientation::Horizontal)
-        .marker(Marker::new().color_array(colours))
-        .hover_template(format!("%{{y}}: %{{x:,.2f}} {unit}<extra></extra>"));
-    let mut plot = Plot::new();
-    plot.add_trace(bar);
-    plot.set_layout(layout().show_legend(false).x_axis(Axis::new().title(unit.to_owned())));
-    let mut grid = Grid::new(title, [Head::text(what), Head::number(format!("cost ({unit})"))]);
-    for (name, money) in rows {
-        grid.row([Cell::new(name.clone()), Cell::new(cents(*money))]);
-    }
-    Chart {
-        title: title.to_owned(),
-        height: 80 + 26 * rows.len().min(20) as u16,
-        json: embedded(&plot),
-        table: grid,
     }
 }
 
@@ -232,75 +240,6 @@ pub fn waterfall(title: &str, stages: &[Stage], unit: &str) -> Chart {
     Chart {
         title: title.to_owned(),
         height: 320,
-        json: embedded(&plot),
-        table: grid,
-    }
-}
-
-/// Values over time with a band around those that are expected.
-pub struct Banded {
-    /// Name.
-    pub name: String,
-    /// Low, middle, high, one an x.
-    pub values: Vec<(f64, f64, f64)>,
-}
-
-/// What was, and what is expected with its band, cumulated over days.
-pub fn forecast(title: &str, days: (&[String], &[f64]), ahead: (&[String], &Banded), unit: &str) -> Chart {
-    let was = Scatter::new(days.0.to_vec(), days.1.to_vec())
-        .mode(Mode::Lines)
-        .name("so far")
-        .line(Line::new().color("var(--series-1)").width(2.0));
-    let part = |pick: fn(&(f64, f64, f64)) -> f64| ahead.1.values.iter().map(pick).collect::<Vec<f64>>();
-    let low = Scatter::new(ahead.0.to_vec(), part(|v| v.0))
-        .mode(Mode::Lines)
-        .line(Line::new().width(0.0).color("var(--series-1)"))
-        .hover_info(HoverInfo::Skip)
-        .show_legend(false);
-    let high = Scatter::new(ahead.0.to_vec(), part(|v| v.2))
-        .mode(Mode::Lines)
-        .line(Line::new().width(0.0).color("var(--series-1)"))
-        .fill(Fill::ToNextY)
-        .fill_color("var(--band)")
-        .name("range");
-    let middle = Scatter::new(ahead.0.to_vec(), part(|v| v.1))
-        .mode(Mode::Lines)
-        .name(ahead.1.name.clone())
-        .line(Line::new().color("var(--series-1)").dash(DashType::Dash).width(2.0));
-    let mut plot = Plot::new();
-    plot.add_trace(was);
-    plot.add_trace(low);
-    plot.add_trace(high);
-    plot.add_trace(middle);
-    plot.set_layout(layout().y_axis(Axis::new().title(unit.to_owned())));
-    let heads = ["so far", "low", "expected", "high"].map(|name| Head::number(format!("{name} ({unit})")));
-    let mut grid = Grid::new(title, std::iter::once(Head::text("day")).chain(heads));
-    let written = |value: f64| {
-        Cell::new(crate::amount::estimate_cents(lowwater_model::money::Estimate::new(
-            value,
-        )))
-    };
-    for (day, value) in days.0.iter().zip(days.1) {
-        grid.row([
-            Cell::new(day.clone()),
-            written(*value),
-            Cell::default(),
-            Cell::default(),
-            Cell::default(),
-        ]);
-    }
-    for (day, value) in ahead.0.iter().zip(&ahead.1.values) {
-        grid.row([
-            Cell::new(day.clone()),
-            Cell::default(),
-            written(value.0),
-            written(value.1),
-            written(value.2),
-        ]);
-    }
-    Chart {
-        title: title.to_owned(),
-        height: 300,
         json: embedded(&plot),
         table: grid,
     }

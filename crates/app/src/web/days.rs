@@ -3,6 +3,7 @@
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{Span, ToSpan};
+use lowwater_model::period::Period;
 use lowwater_store::store::Store;
 
 use super::asked::Asked;
@@ -77,20 +78,13 @@ impl Days {
         })
     }
 
-    /// How many.
-    pub fn count(self) -> i32 {
-        self.after.since(self.first).map_or(0, |span| span.get_days())
-    }
-
-    /// `2 Oct to 31 Oct 2026`.
-    pub fn words(self) -> String {
-        let last = self.after.yesterday().unwrap_or(self.after);
-        let begin = if self.first.year() == last.year() {
-            "%-d %b"
-        } else {
-            "%-d %b %Y"
-        };
-        format!("{} to {}", self.first.strftime(begin), last.strftime("%-d %b %Y"))
+    /// From the first midnight to the last, of UTC: the days of facts and plans.
+    pub fn period(self) -> Period {
+        let midnight = |day: Date| TimeZone::UTC.to_timestamp(day.at(0, 0, 0, 0)).unwrap_or_default();
+        Period {
+            start: midnight(self.first),
+            end: midnight(self.after),
+        }
     }
 }
 

@@ -27,6 +27,8 @@ pub enum Part {
     Chart(Chart),
     /// A table.
     Grid(Grid),
+    /// A table that is folded away under a word.
+    Folded(String, Grid),
     /// Lines to copy.
     Lines(String),
     /// HTML of a template of ours, which escapes what it is given.

@@ -40,6 +40,8 @@ pub trait Topic {
     fn page(view: &Self::View, asked: &Asked) -> Page;
 }
 
+mod lever;
+
 macro_rules! pages {
     ($($module:ident :: $name:ident),+ $(,)?) => {
         $(mod $module;)+
@@ -59,9 +61,22 @@ macro_rules! pages {
 pages! {
     week::WeekPage,
     explore::Explore,
+    fleet::Fleet,
+    workloads::Workloads,
     plan::PlanPage,
+    spot::Spot,
+    commitments::Commitments,
+    serving::Serving,
+    idle::IdlePage,
     prices::PricesPage,
     data::DataPage,
+}
+
+/// Pages of what a bill says have nothing to show without one.
+fn no_bill() -> AppError {
+    AppError::Refused(
+        "no bill is loaded\nhint: load one: `lowwater load BILL`; or look at a sample: `lowwater demo`".into(),
+    )
 }
 
 type Words = Query<Vec<(String, String)>>;

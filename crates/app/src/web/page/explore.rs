@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use lowwater_model::money::Money;
-use lowwater_store::report::{Dimension, Report, ReportQuery, ReportRow};
+use lowwater_store::report::{Dimension, ReportQuery, ReportRow};
 use serde::Serialize;
 
 use super::{PageMeta, Topic};
@@ -12,8 +12,9 @@ use crate::error::AppError;
 use crate::view::next::Next;
 use crate::view::plan::metric_words;
 use crate::view::report::ReportView;
+use crate::view::week::{DayCost, by_day};
 use crate::web::asked::Asked;
-use crate::web::chart::{self, MAX_SERIES, Series};
+use crate::web::chart;
 use crate::web::days::Days;
 use crate::web::frame::{Choice, Page, Part};
 use crate::web::grid::{Cell, Grid, Head, Tone};
@@ -52,7 +53,7 @@ pub struct ExploreView {
     /// What each row cost in as many days before, rows that are gone among them; null where the bill has not all of these days.
     pub before: Option<Vec<Before>>,
     /// By day and label of the first dimension.
-    pub by_day: Vec<Day>,
+    pub by_day: Vec<DayCost>,
 }
 
 /// A row of the days before.
@@ -62,15 +63,6 @@ pub struct Before {
     pub labels: Vec<String>,
     /// Cost in these days.
     pub cost: Money,
-}
-
-/// A day.
-#[derive(Clone, Debug, Serialize)]
-pub struct Day {
-    /// In the owner's zone.
-    pub day: String,
-    /// Cost by label of the first dimension.
-    pub cost: BTreeMap<String, Money>,
 }
 
 fn query(asked: &Asked, days: Days) -> ReportQuery {
@@ -84,16 +76,6 @@ fn query(asked: &Asked, days: Days) -> ReportQuery {
     }
 }
 
-fn by_day(report: &Report) -> Vec<Day> {
-    let mut days: BTreeMap<String, BTreeMap<String, Money>> = BTreeMap::new();
-    for row in &report.rows {
-        if let [day, label] = &row.labels[..] {
-            *days.entry(day.clone()).or_default().entry(label.clone()).or_default() += row.cost;
-        }
-    }
-    days.into_iter().map(|(day, cost)| Day { day, cost }).collect()
-}
-
 impl Topic for Explore {
     type View = ExploreView;
 
@@ -105,8 +87,7 @@ impl Topic for Explore {
     };
 
     fn view(shown: &Shown, asked: &Asked) -> Result<ExploreView, AppError> {
-        let days = Days::of(asked, &shown.store)
-            .ok_or_else(|| AppError::Refused("no bill is loaded\nhint: load one: `lowwater load BILL`".into()))?;
+        let days = Days::of(asked, &shown.store).ok_or_else(super::no_bill)?;
         let asks = query(asked, days);
         let report = shown.report(&asks)?;
         let earlier = days.before(&shown.store).map(|before| shown.report(&query(asked, before))).transpose()?;
@@ -160,32 +141,9 @@ fn dimension_choices(asked: &Asked) -> Vec<Choice> {
     ]
 }
 
-/// The labels with most money; the others are one series.
 fn picture(view: &ExploreView) -> chart::Chart {
-    let mut totals: BTreeMap<&str, Money> = BTreeMap::new();
-    for (label, cost) in view.by_day.iter().flat_map(|day| &day.cost) {
-        *totals.entry(label).or_default() += *cost;
-    }
-    let mut ranked: Vec<(&str, Money)> = totals.into_iter().collect();
-    ranked.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
-    let named: Vec<&str> = ranked.iter().map(|(label, _)| *label).take(MAX_SERIES - 1).collect();
-    let rest = ranked.len().saturating_sub(named.len());
-    let mut series: Vec<Series> = named.iter().enumerate().map(|(at, label)| Series {
-        name: (*label).to_owned(),
-        colour: chart::colour(label, at),
-        values: view.by_day.iter().map(|day| day.cost.get(*label).copied().or(Some(Money::ZERO))).collect(),
-    }).collect();
-    if rest > 0 {
-        let others = |day: &Day| day.cost.iter().filter(|(label, _)| !named.contains(&label.as_str())).map(|(_, cost)| *cost).sum();
-        series.push(Series {
-            name: format!("other ({rest})"),
-            colour: chart::colour("other", 0),
-            values: view.by_day.iter().map(|day| Some(others(day))).collect(),
-        });
-    }
-    let days: Vec<String> = view.by_day.iter().map(|day| day.day.clone()).collect();
     let title = format!("{} by day", metric_words(view.report.metric));
-    let mut picture = chart::over_time(&title, &days, &series, &view.report.currency);
+    let mut picture = chart::of_days(&title, &view.by_day, &view.report.currency);
     picture.table.file = "by-day".into();
     picture
 }

@@ -4,17 +4,17 @@ use lowwater_model::money::Estimate;
 use lowwater_model::plan::{Phase, Plan, Step};
 use serde::Serialize;
 
-use super::{PageMeta, Topic};
-use crate::amount::{self, echoed, range};
+use super::{PageMeta, Topic, lever};
+use crate::amount::{self, echoed};
 use crate::error::AppError;
 use crate::output::View as _;
 use crate::view::next::Next;
-use crate::view::plan::{Extent, PlanView, amount_or_dash, needs_words, phase_words};
+use crate::view::plan::{Extent, PlanView, phase_words};
 use crate::view::step::StepView;
-use crate::web::asked::{Asked, encoded};
+use crate::web::asked::Asked;
 use crate::web::chart::{Stage, waterfall};
 use crate::web::frame::{Page, Part};
-use crate::web::grid::{Cell, Grid, Head, Tone};
+use crate::web::grid::Grid;
 use crate::web::live::Shown;
 
 /// The page.
@@ -101,37 +101,8 @@ fn stages(plan: &Plan) -> Vec<Stage> {
 }
 
 fn steps(plan: &Plan, phase: Phase, asked: &Asked) -> Grid {
-    let currency = &plan.currency;
-    let heads = [
-        Head::number("#"),
-        Head::text("what to do"),
-        Head::text("workload"),
-        Head::number(format!("cash a month ({currency})")).term("not paid any more: p50 with p10 to p90"),
-        Head::number(format!("freed a month ({currency})")).term("commitment set free: still paid until it ends"),
-        Head::text("risk"),
-        Head::text("effort"),
-        Head::text("waits for"),
-    ];
-    let mut grid = Grid::new(phase_words(phase), heads).file(phase.as_str());
-    for (index, step) in plan.steps.iter().enumerate().filter(|(_, step)| step.phase == phase) {
-        let workload = step.target.workload.as_ref();
-        let workload = workload.map_or_else(
-            || Cell::new("-").tone(Tone::Muted),
-            |name| Cell::new(name.as_str()).link(format!("/workloads?workload={}", encoded(name.as_str()))),
-        );
-        let needs = needs_words(step);
-        grid.row([
-            Cell::new((index + 1).to_string()),
-            Cell::new(step.title.clone()).link(asked.on("/plan").with("step", step.id.as_str()).url()),
-            workload,
-            Cell::new(range(&step.per_month.cash)).key(step.per_month.cash.p50.amount()),
-            Cell::new(amount_or_dash(&step.per_month.freed)).key(step.per_month.freed.p50.amount()),
-            Cell::new(step.risk.as_str()),
-            Cell::new(step.effort.as_str()),
-            Cell::new(needs).tone(if step.is_blocked() { Tone::Caution } else { Tone::Muted }),
-        ]);
-    }
-    grid
+    let all = plan.steps.iter().enumerate();
+    lever::grid(plan, all.filter(|(_, step)| step.phase == phase).map(|(index, _)| index), asked).file(phase.as_str())
 }
 
 fn step(plan: &Plan, index: usize) -> Page {

@@ -4,6 +4,7 @@ use super::{PageMeta, Topic};
 use crate::error::AppError;
 use crate::view::week::WeekView;
 use crate::web::asked::{Asked, encoded};
+use crate::web::chart;
 use crate::web::days::Days;
 use crate::web::frame::{Page, Part};
 use crate::web::grid::{Cell, Grid, Head, Tone};
@@ -24,9 +25,7 @@ impl Topic for WeekPage {
     };
 
     fn view(shown: &Shown, asked: &Asked) -> Result<WeekView, AppError> {
-        let days = Days::of(asked, &shown.store).ok_or_else(|| {
-            AppError::Refused("no bill is loaded\nhint: load one: `lowwater load BILL`; or look at a sample: `lowwater demo`".into())
-        })?;
+        let days = Days::of(asked, &shown.store).ok_or_else(super::no_bill)?;
         digest::week(shown, days, asked.metric())
     }
 
@@ -35,9 +34,11 @@ impl Topic for WeekPage {
         if view.before.is_none() {
             page = page.part(Part::Text("What moved is unknown: the bill does not have all of the days before.".into()));
         }
+        let title = format!("{} cost by day and class", view.metric);
+        page = page.part(Part::Chart(chart::of_days(&title, &view.by_day, &view.currency)));
         page.grid("What moved", movers(view, asked))
             .grid("What leaks now", leaks(view))
-            .grid("What waits for approval", steps(view, asked))
+            .grid("Largest steps of the plan", steps(view, asked))
             .grid("What is missing in the data", gaps(view))
     }
 }
@@ -93,12 +94,12 @@ fn steps(view: &WeekView, asked: &Asked) -> Grid {
         Head::number(format!("cash a month ({})", view.currency)).term("p50 with p10 to p90, replayed"),
         Head::text("state"),
     ];
-    let mut grid = Grid::new("What waits for approval", heads).file("waiting");
+    let mut grid = Grid::new("Largest steps of the plan", heads).file("waiting");
     for step in &view.steps {
         let (state, tone) = if step.blocked {
             ("waits for a condition", Tone::Caution)
         } else {
-            ("can be approved", Tone::Plain)
+            ("ready", Tone::Plain)
         };
         grid.row([
             Cell::new(step.title.clone()).link(asked.on("/plan").with("step", &step.step).url()),
