@@ -143,6 +143,8 @@ pub struct WorkloadView {
     pub currency: String,
     /// Its owner and who said so, of its first machine.
     pub owner: Owner,
+    /// Do all machines belong to the team of the first?
+    pub one_team: bool,
     /// What its GPUs did.
     pub hours: Hours,
     /// When in the week, in its owner's zone.
@@ -222,6 +224,7 @@ impl WorkloadView {
             period: facts.period,
             currency: facts.currency.to_string(),
             owner: first.clone(),
+            one_team: members.iter().all(|r| r.owner.team == first.team),
             hours: hours.rounded(),
             week: WeekHours::of(members.iter().copied(), &facts.history, &first.zone),
             machines,
@@ -251,6 +254,7 @@ impl WorkloadView {
             .owner
             .team
             .as_ref()
+            .filter(|_| self.one_team)
             .map_or_else(String::new, |team| format!(" of team {team}"));
         format!(
             "{}{team} ({}) cost {} {} in {} on {}.",
