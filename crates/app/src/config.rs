@@ -118,6 +118,8 @@ pub struct Look {
     pub colour: bool,
     /// A progress bar may be shown.
     pub progress: bool,
+    /// Somebody reads along: the output goes to a terminal.
+    pub terminal: bool,
     /// Layout width in characters.
     pub width: usize,
 }
@@ -143,6 +145,7 @@ impl Settings {
             look: Look {
                 colour: env.terminal && set(&env.no_color).is_none() && !dumb,
                 progress: env.error_terminal && !args.quiet && !args.json && !dumb,
+                terminal: env.terminal,
                 width: width.clamp(*WIDTHS.start(), *WIDTHS.end()),
             },
             prometheus: env.prometheus.clone(),

@@ -12,7 +12,7 @@ mod live;
 mod page;
 mod strip;
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -32,6 +32,9 @@ use crate::output::View;
 
 /// Bytes of a request's body that are read.
 const MAX_BODY: usize = 64 * 1024;
+
+/// Where it is served if nobody says.
+pub const ADDRESS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 7433);
 
 /// How the dashboard is served.
 #[derive(Clone, Debug)]

@@ -1,5 +1,6 @@
 //! `lowwater demo`
 
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -17,6 +18,7 @@ use crate::view::demo::{DemoView, Shown};
 use crate::view::load::Loaded;
 use crate::view::next::Next;
 use crate::view::report::ReportView;
+use crate::web::{self, Serving};
 use crate::{output, plan_file, registry};
 
 /// Write a sample organisation as real files, then load, report and plan it as if it were yours
@@ -24,7 +26,7 @@ use crate::{output, plan_file, registry};
 /// Writes into DIR/demo, or into the directory that --data names, never among your own data.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// End after the text; this version has no pages to serve and always does
+    /// End after the text: do not serve the dashboard, which is served on a terminal only
     #[arg(long)]
     no_serve: bool,
     /// Another seed makes another organisation of the same kind
@@ -59,8 +61,19 @@ impl Args {
         drop(watch);
         output::show(settings, &view)?;
         output::remark(settings, &format!("\nAll of it took {:.1} s.", start.elapsed().as_secs_f64()));
+        if settings.look.terminal && !self.no_serve && !settings.json {
+            serve(&dir)?;
+        }
         Ok(Outcome::Done)
     }
+}
+
+/// The same in a browser, until Ctrl-C; on any port where the usual one is taken.
+fn serve(dir: &Path) -> Result<(), AppError> {
+    let on = |listen: SocketAddr| web::bind(&Serving { data: dir.to_owned(), listen });
+    let bound = on(web::ADDRESS).or_else(|_| on(SocketAddr::new(web::ADDRESS.ip(), 0)))?;
+    output::text(&format!("\nThe same as pages: http://{}/  (Ctrl-C ends it)\n", bound.address))?;
+    bound.run()
 }
 
 /// The very same load, report and plan that a user runs.

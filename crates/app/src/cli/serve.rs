@@ -15,7 +15,7 @@ use crate::web::{self, Serving};
 #[command(after_help = "Examples:\n  lowwater serve\n  lowwater serve --listen 127.0.0.1:8080")]
 pub struct Args {
     /// Address and port; port 0 = any that is free
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7433")]
+    #[arg(long, value_name = "ADDRESS", default_value_t = web::ADDRESS)]
     listen: SocketAddr,
 }
 

@@ -1,0 +1,338 @@
+//! The dashboard over real sockets: every page, JSON and files with the same numbers, and what hostile requests get.
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::sync::OnceLock;
+
+use common::{organisation, program, run};
+use lowwater_model::money::Money;
+use serde_json::Value;
+
+/// A served organisation; it ends with this value.
+struct Served {
+    child: Child,
+    address: String,
+    dir: tempfile::TempDir,
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Served {
+    fn new(dir: tempfile::TempDir) -> Self {
+        let mut serve = program(dir.path(), &["serve", "--listen", "127.0.0.1:0"]);
+        let mut child = serve.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap())
+            .read_line(&mut line)
+            .unwrap();
+        let address = line.trim_start_matches("http://").split('/').next().unwrap().to_owned();
+        Self { child, address, dir }
+    }
+
+    fn send(&self, request: &str) -> Answer {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut bytes = Vec::new();
+        stream.read_to_end(&mut bytes).unwrap();
+        Answer::read(&bytes)
+    }
+
+    fn get(&self, path: &str) -> Answer {
+        let host = &self.address;
+        self.send(&format!(
+            "GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"
+        ))
+    }
+
+    fn json(&self, path: &str) -> Value {
+        let answer = self.get(path);
+        assert_eq!(answer.status, 200, "{path}: {}", answer.body);
+        serde_json::from_str(&answer.body).unwrap()
+    }
+}
+
+struct Answer {
+    status: u16,
+    headers: BTreeMap<String, String>,
+    body: String,
+}
+
+impl Answer {
+    fn read(bytes: &[u8]) -> Self {
+        let end = bytes
+            .windows(4)
+            .position(|four| four == b"\r\n\r\n")
+            .unwrap_or(bytes.len());
+        let head = String::from_utf8_lossy(&bytes[..end]).into_owned();
+        let mut lines = head.lines();
+        let status = lines
+            .next()
+            .and_then(|line| line.split(' ').nth(1)?.parse().ok())
+            .unwrap_or(0);
+        let headers: BTreeMap<String, String> = lines
+            .filter_map(|line| line.split_once(": "))
+            .map(|(name, value)| (name.to_lowercase(), value.to_owned()))
+            .collect();
+        let body = bytes.get(end + 4..).unwrap_or_default();
+        let chunked = headers.get("transfer-encoding").is_some_and(|how| how == "chunked");
+        let body = if chunked { unchunked(body) } else { body.to_vec() };
+        Self {
+            status,
+            headers,
+            body: String::from_utf8_lossy(&body).into_owned(),
+        }
+    }
+}
+
+fn unchunked(mut bytes: &[u8]) -> Vec<u8> {
+    let mut whole = Vec::new();
+    while let Some(at) = bytes.windows(2).position(|two| two == b"\r\n") {
+        let size = usize::from_str_radix(std::str::from_utf8(&bytes[..at]).unwrap_or("0"), 16).unwrap_or(0);
+        if size == 0 {
+            break;
+        }
+        whole.extend_from_slice(&bytes[at + 2..at + 2 + size]);
+        bytes = &bytes[at + 4 + size..];
+    }
+    whole
+}
+
+fn served() -> &'static Served {
+    static SERVED: OnceLock<Served> = OnceLock::new();
+    SERVED.get_or_init(|| {
+        let dir = tempfile::tempdir().unwrap();
+        organisation::write(dir.path());
+        let load = run(dir.path(), &["load", "bill.csv", "usage.csv"]);
+        assert_eq!(load.code, 0, "{}", load.stderr);
+        Served::new(dir)
+    })
+}
+
+const PAGES: [&str; 11] = [
+    "/",
+    "/explore",
+    "/fleet",
+    "/workloads",
+    "/plan",
+    "/spot",
+    "/commitments",
+    "/serving",
+    "/idle",
+    "/prices",
+    "/data",
+];
+
+#[test]
+fn every_page_is_whole_and_guarded() {
+    for path in PAGES {
+        let answer = served().get(path);
+        assert_eq!(answer.status, 200, "{path}: {}", answer.body);
+        assert!(
+            answer.body.contains("<h1>") && answer.body.trim_end().ends_with("</html>"),
+            "{path}"
+        );
+        assert_eq!(
+            answer.body.matches("aria-current=\"page\"").count(),
+            1,
+            "{path} is one of the navigation"
+        );
+        let policy = &answer.headers["content-security-policy"];
+        assert!(
+            policy.contains("script-src 'self';") && policy.contains("frame-ancestors 'none'"),
+            "{policy}"
+        );
+        assert_eq!(answer.headers["cache-control"], "no-store");
+        assert_eq!(answer.headers["x-content-type-options"], "nosniff");
+        let scripts = answer.body.matches("<script").count();
+        let outside = answer.body.matches("<script src=\"/assets/").count();
+        let data = answer.body.matches("<script type=\"application/json\">").count();
+        assert_eq!(scripts, outside + data, "{path}: a script inside of the page");
+        assert!(
+            !answer.body.contains("http://") && !answer.body.contains("https://"),
+            "{path} leads elsewhere"
+        );
+    }
+}
+
+#[test]
+fn what_a_page_needs_is_there_and_may_be_kept() {
+    let page = served().get("/explore").body;
+    let assets = page.split('"').filter(|word| word.starts_with("/assets/"));
+    let mut seen = 0;
+    for asset in assets {
+        let answer = served().get(asset);
+        assert_eq!(answer.status, 200, "{asset}");
+        assert!(
+            answer.headers["cache-control"].contains("immutable") && !answer.body.is_empty(),
+            "{asset}"
+        );
+        seen += 1;
+    }
+    assert!(seen >= 4, "style, script, plotly and icon: {seen}");
+    for wrong in [
+        "/assets/0/app.css",
+        "/assets/../Cargo.toml",
+        "/assets/%2e%2e/%2e%2e/etc/passwd",
+        "/..%2f..%2fetc/passwd",
+    ] {
+        let answer = served().get(wrong);
+        assert!(
+            answer.status == 404 && !answer.body.contains("root:"),
+            "{wrong}: {}",
+            answer.status
+        );
+    }
+}
+
+#[test]
+fn pages_json_files_and_the_terminal_have_the_same_numbers() {
+    let dir = served().dir.path();
+    let json = |args: &[&str]| serde_json::from_str::<Value>(&run(dir, args).stdout).unwrap();
+    let terminal = json(&["report", "--by", "team,class", "--json"]);
+    let page = served().json("/api/v1/explore?by=team,class&period=all");
+    assert_eq!(page["rows"], terminal["rows"]);
+    let money = |text: &str| Money::parse(text).unwrap();
+    let csv = served().get("/explore?by=team&period=all&file=rows");
+    assert_eq!(csv.headers["content-disposition"], "attachment; filename=\"rows.csv\"");
+    let mut costs = csv
+        .body
+        .lines()
+        .skip(1)
+        .map(|line| money(line.split(',').nth(1).unwrap()));
+    let all = costs.next().unwrap();
+    let rows = served().json("/api/v1/explore?by=team&period=all")["rows"]
+        .as_array()
+        .unwrap()
+        .len();
+    assert_eq!(costs.clone().count(), rows, "exactly what the page shows");
+    let cent = Money::parse("0.01").unwrap();
+    let sum: Money = costs.sum();
+    assert!(
+        sum - all < cent.times(rows as i64) && all - sum < cent.times(rows as i64),
+        "{sum} {all}: cents are rounded"
+    );
+    let plan = json(&["plan", "--json", "--out", "same.json"]);
+    assert_eq!(served().json("/api/v1/plan"), plan, "the page's plan is the command's");
+    let idle = served().json("/api/v1/idle")["idle"]["all"]["idle_cost"].clone();
+    assert_eq!(
+        money(idle.as_str().unwrap()),
+        money(json(&["report", "--json"])["lines"]["idle"].as_str().unwrap())
+    );
+}
+
+#[test]
+fn a_filter_holds_for_page_and_figures() {
+    let all = served().json("/api/v1/explore?by=resource&period=all");
+    let first = all["rows"][0]["resource"].as_str().unwrap().to_owned();
+    let one = served().json(&format!("/api/v1/explore?by=resource&period=all&only=resource:{first}"));
+    assert_eq!(one["rows"].as_array().unwrap().len(), 1);
+    assert_eq!(one["rows"][0], all["rows"][0]);
+    let chip = served()
+        .get(&format!("/explore?by=resource&only=resource:{first}"))
+        .body;
+    assert!(
+        chip.contains("class=\"chip\" href=\"/explore?by=resource\""),
+        "a chip that takes the filter away"
+    );
+}
+
+#[test]
+fn hostile_words_are_text() {
+    let script = "%3Cscript%3Ealert(1)%3C/script%3E";
+    let book = "x".repeat(6000);
+    for path in [
+        format!("/explore?only=team:{script}"),
+        format!("/explore?by={script}&then={script}&metric={script}&period={script}"),
+        format!("/plan?step={script}"),
+        format!("/workloads?workload={script}"),
+        format!("/workloads?resource={script}"),
+        format!("/prices?what={script}&region=%27%20OR%201=1"),
+        format!("/explore?only=team:%27%29%20OR%20%281=1"),
+        format!("/explore?from=2026-99-99&to=0000-00-00"),
+        format!("/explore?from=-9999-01-01&to=9999-12-31"),
+        format!("/explore?only=team:{book}"),
+        format!("/{script}"),
+        "/explore?file=../../etc/passwd".to_owned(),
+    ] {
+        let answer = served().get(&path);
+        assert!(
+            matches!(answer.status, 200 | 400 | 404 | 409),
+            "{path}: {} {}",
+            answer.status,
+            answer.body
+        );
+        assert!(!answer.body.contains("<script>alert"), "{path}");
+        assert!(
+            !answer.body.contains("panicked") && !answer.body.contains("root:"),
+            "{path}"
+        );
+    }
+    let nothing = served().json("/api/v1/explore?period=all&only=team:%27%29%20OR%20%281=1");
+    assert_eq!(nothing["rows"].as_array().unwrap().len(), 0, "a label is no SQL");
+}
+
+#[test]
+fn another_host_and_other_methods_are_refused() {
+    let answer = served().send("GET / HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n");
+    assert!(
+        answer.status == 421 && !answer.body.contains("USD"),
+        "{}",
+        answer.status
+    );
+    let none = served().send("GET / HTTP/1.0\r\nConnection: close\r\n\r\n");
+    assert_eq!(none.status, 421);
+    let host = &served().address;
+    let post = served().send(&format!(
+        "POST /plan HTTP/1.1\r\nHost: {host}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+    ));
+    assert_eq!(post.status, 405);
+    assert_eq!(served().get("/healthz").body, "ok\n");
+    assert_eq!(served().get("/nothing").status, 404);
+}
+
+#[test]
+fn what_is_loaded_while_it_runs_is_shown() {
+    let dir = tempfile::tempdir().unwrap();
+    organisation::write(dir.path());
+    let empty = Served::new(dir);
+    let page = empty.get("/");
+    assert!(
+        page.status == 409 && page.body.contains("lowwater demo"),
+        "{} {}",
+        page.status,
+        page.body
+    );
+    let dir: &Path = empty.dir.path();
+    assert_eq!(run(dir, &["load", "bill.csv"]).code, 0);
+    assert_eq!(empty.get("/").status, 200);
+}
+
+#[test]
+fn only_this_machine_without_a_login() {
+    let dir = tempfile::tempdir().unwrap();
+    let refused = run(dir.path(), &["serve", "--listen", "0.0.0.0:0"]);
+    assert!(
+        refused.code == 4 && refused.stderr.contains("SSH tunnel"),
+        "{}",
+        refused.stderr
+    );
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let busy = run(dir.path(), &["serve", "--listen", &address]);
+    assert!(
+        busy.code == 4 && busy.stderr.contains("hint: another program"),
+        "{}",
+        busy.stderr
+    );
+}
