@@ -16,6 +16,8 @@ const COMMANDS: &[&str] = &[
     "explain",
     "offers",
     "rejects",
+    "serve",
+    "digest",
     "tags",
     "doctor",
     "policy",

@@ -56,6 +56,12 @@ impl Store {
         Ok(self.hash_at(history.end))
     }
 
+    /// The end of the newest charge of a day or less: until then the bill is there. None without a bill.
+    pub fn charged_until(&self) -> Result<Option<Timestamp>, StoreError> {
+        let newest = self.newest_charge()?.and_then(|at| Timestamp::from_second(at).ok());
+        Ok(newest.or_else(|| self.bill_period().map(|bill| bill.end)))
+    }
+
     /// The instant up to which the facts of everything that is loaded see.
     pub fn facts_end(&self) -> Result<Timestamp, StoreError> {
         Ok(self.periods(None)?.0.end)
@@ -129,7 +135,7 @@ impl Store {
     }
 
     /// End of the newest charge of a day or less: monthly ones run ahead of what has been billed.
-    fn newest_charge(&self) -> Result<Option<i64>, StoreError> {
+    pub(crate) fn newest_charge(&self) -> Result<Option<i64>, StoreError> {
         let sql = format!("SELECT max(ChargePeriodEnd) AS newest FROM charges WHERE x_PeriodSeconds <= {DAY_SECONDS}");
         let rows = self.session()?.query(&sql)?;
         Ok(rows.iter().next().and_then(|r| r.second("newest")))

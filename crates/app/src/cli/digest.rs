@@ -39,7 +39,7 @@ pub fn week(shown: &Shown, days: Days, metric: Option<CostMetric>) -> Result<Wee
         })
     };
     let skus = [Dimension::Workload, Dimension::Sku];
-    let before = days.before(&shown.store).map(|before| ask(skus, before)).transpose()?;
+    let before = days.before(shown).map(|before| ask(skus, before)).transpose()?;
     let back = days.after.checked_sub(Span::new().days(LOOK_BACK_DAYS)).unwrap_or(days.first);
     let recent = Days { first: back.min(days.after.first_of_month()), after: days.after };
     let evidence = doctor::evidence_of(&shown.store, shown.facts()?.clone())?;
@@ -60,7 +60,7 @@ impl Args {
     pub(super) fn run(&self, settings: &Settings) -> Result<Outcome, AppError> {
         let shown = Live::new(settings.data.clone()).shown()?;
         let asked = Asked::new("/", vec![("period".to_owned(), self.period.clone())]);
-        let days = Days::of(&asked, &shown.store)
+        let days = Days::of(&asked, &shown)
             .ok_or_else(|| AppError::Refused("no bill is loaded\nhint: load one: `lowwater load BILL`".into()))?;
         let view = week(&shown, days, None)?.with_next(Next::new(settings));
         if self.html {

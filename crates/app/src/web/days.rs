@@ -7,6 +7,7 @@ use lowwater_model::period::Period;
 use lowwater_store::store::Store;
 
 use super::asked::Asked;
+use super::live::Shown;
 
 /// Periods that can be chosen, with their names.
 pub const PERIODS: &[(&str, &str)] = &[
@@ -36,42 +37,49 @@ pub struct Days {
 
 impl Days {
     /// The days that were asked for, counted back from the last day of the bill; none where nothing is loaded.
-    pub fn of(asked: &Asked, store: &Store) -> Option<Self> {
+    pub fn of(asked: &Asked, shown: &Shown) -> Option<Self> {
         let period = asked.get("period").unwrap_or_else(|| usual(&asked.path));
-        let bill = store.bill_period()?;
-        let zone = zone(store);
-        let first = zone.to_datetime(bill.start).date();
-        // The instant after the last charge is mostly the midnight after it.
-        let last = zone.to_datetime(bill.end - 1.second()).date();
-        let after = last.tomorrow().ok()?;
+        let zone = zone(&shown.store);
+        let first = zone.to_datetime(shown.store.bill_period()?.start).date();
+        // The day in which the bill ends is not over, unless it ends at its midnight: a part of a day is no day.
+        let end = zone.to_datetime(shown.until?).date();
+        let after = if end > first { end } else { end.tomorrow().ok()? };
         let custom = |key: &str| asked.get(key).and_then(|day| day.parse::<Date>().ok());
         if let (Some(from), Some(to)) = (custom("from"), custom("to")) {
             return Some(Self { first: from, after: to }).filter(|days| days.first < days.after);
         }
+        Self { first, after }.last(period)
+    }
+
+    /// The last part of these days that a name means; one that means nothing is 30 days.
+    fn last(self, period: &str) -> Option<Self> {
+        let last = self.after.yesterday().ok()?;
         let begin = match period {
-            "7d" => before(after, 7.days())?,
-            "90d" => before(after, 90.days())?,
+            "7d" => before(self.after, 7.days())?,
+            "90d" => before(self.after, 90.days())?,
             "month" => last.first_of_month(),
             "last-month" => {
-                let begin = before(last.first_of_month(), 1.month())?;
                 return Some(Self {
-                    first: begin,
+                    first: before(last.first_of_month(), 1.month())?,
                     after: last.first_of_month(),
                 });
             }
             "quarter" => before(last.first_of_month(), i32::from((last.month() - 1) % 3).months())?,
             "year" => last.first_of_year(),
-            "all" => first,
-            _ => before(after, 30.days())?,
+            "all" => self.first,
+            _ => before(self.after, 30.days())?,
         };
-        Some(Self { first: begin, after })
+        Some(Self {
+            first: begin,
+            after: self.after,
+        })
     }
 
     /// The same number of days just before, where the bill has them all.
-    pub fn before(self, store: &Store) -> Option<Self> {
+    pub fn before(self, shown: &Shown) -> Option<Self> {
         let length = self.after.since(self.first).ok()?;
         let first = self.first.checked_sub(length).ok()?;
-        let bill = zone(store).to_datetime(store.bill_period()?.start).date();
+        let bill = zone(&shown.store).to_datetime(shown.store.bill_period()?.start).date();
         (first >= bill).then_some(Self {
             first,
             after: self.first,
@@ -96,4 +104,39 @@ fn zone(store: &Store) -> TimeZone {
 
 fn before(day: Date, span: Span) -> Option<Date> {
     day.checked_sub(span).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use jiff::civil::date;
+
+    #[test]
+    fn names_of_periods() {
+        let bill = Days {
+            first: date(2025, 3, 10),
+            after: date(2026, 11, 18),
+        };
+        let last = |name: &str| {
+            let days = bill.last(name).unwrap();
+            format!("{} {}", days.first, days.after)
+        };
+        assert_eq!(last("7d"), "2026-11-11 2026-11-18");
+        assert_eq!(last("30d"), "2026-10-19 2026-11-18");
+        assert_eq!(last("month"), "2026-11-01 2026-11-18");
+        assert_eq!(last("last-month"), "2026-10-01 2026-11-01");
+        assert_eq!(last("quarter"), "2026-10-01 2026-11-18");
+        assert_eq!(last("year"), "2026-01-01 2026-11-18");
+        assert_eq!(last("all"), "2025-03-10 2026-11-18");
+        assert_eq!(last("nonsense"), last("30d"));
+        let whole = Days {
+            after: date(2026, 12, 1),
+            ..bill
+        };
+        assert_eq!(
+            whole.last("month").unwrap().first,
+            date(2026, 11, 1),
+            "a month that is over is the last one"
+        );
+    }
 }

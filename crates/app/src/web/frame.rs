@@ -216,10 +216,9 @@ fn chips(asked: &Asked) -> Vec<Chip> {
 
 fn freshness(shown: Option<&Shown>) -> String {
     let Some(shown) = shown else { return String::new() };
-    let bill = shown.store.bill_period().map_or_else(
-        || "no bill".to_owned(),
-        |period| format!("bill to {}", amount::instant(period.end)),
-    );
+    let bill = shown
+        .until
+        .map_or_else(|| "no bill".to_owned(), |at| format!("bill to {}", amount::instant(at)));
     let usage = shown.store.manifest().usage.values().map(|unit| unit.last).max();
     let usage = usage.and_then(|at| jiff::Timestamp::from_second(at).ok());
     match usage {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 use std::time::SystemTime;
 
+use jiff::Timestamp;
 use lowwater_model::facts::Facts;
 use lowwater_model::plan::Plan;
 use lowwater_store::config;
@@ -33,6 +34,8 @@ pub struct Live {
 pub struct Shown {
     /// The store at that version.
     pub store: Store,
+    /// Until when the bill is there; none without a bill.
+    pub until: Option<Timestamp>,
     version: Version,
     facts: OnceLock<Facts>,
     plan: OnceLock<Plan>,
@@ -89,8 +92,11 @@ impl Live {
 impl Shown {
     fn open(data: &Path, version: Version) -> Result<Self, AppError> {
         let store = Store::open(data, &registry::lever_sections())?;
+        let has_bill = !store.manifest().bills.is_empty();
+        let until = if has_bill { store.charged_until()? } else { None };
         let shown = Self {
             store,
+            until,
             version,
             facts: OnceLock::new(),
             plan: OnceLock::new(),
@@ -98,7 +104,7 @@ impl Shown {
             working: Mutex::default(),
         };
         // The first question registers tables and owners; after it the store only answers.
-        if !shown.store.manifest().bills.is_empty() {
+        if has_bill {
             shown.report(&ReportQuery::default())?;
         }
         Ok(shown)

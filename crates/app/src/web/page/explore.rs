@@ -89,10 +89,10 @@ impl Topic for Explore {
     };
 
     fn view(shown: &Shown, asked: &Asked) -> Result<ExploreView, AppError> {
-        let days = Days::of(asked, &shown.store).ok_or_else(super::no_bill)?;
+        let days = Days::of(asked, shown).ok_or_else(super::no_bill)?;
         let asks = query(asked, days);
         let report = shown.report(&asks)?;
-        let earlier = days.before(&shown.store).map(|before| shown.report(&query(asked, before))).transpose()?;
+        let earlier = days.before(shown).map(|before| shown.report(&query(asked, before))).transpose()?;
         let first = asks.by[0];
         let over_time = ReportQuery {
             by: if first == Dimension::Day { vec![first, Dimension::Class] } else { vec![Dimension::Day, first] },

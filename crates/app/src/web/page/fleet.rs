@@ -25,7 +25,7 @@ impl Topic for Fleet {
     };
 
     fn view(shown: &Shown, asked: &Asked) -> Result<FleetView, AppError> {
-        let days = Days::of(asked, &shown.store).ok_or_else(super::no_bill)?;
+        let days = Days::of(asked, shown).ok_or_else(super::no_bill)?;
         Ok(FleetView::new(shown.facts()?, days.period()))
     }
 

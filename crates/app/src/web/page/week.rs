@@ -25,7 +25,7 @@ impl Topic for WeekPage {
     };
 
     fn view(shown: &Shown, asked: &Asked) -> Result<WeekView, AppError> {
-        let days = Days::of(asked, &shown.store).ok_or_else(super::no_bill)?;
+        let days = Days::of(asked, shown).ok_or_else(super::no_bill)?;
         digest::week(shown, days, asked.metric())
     }
 
