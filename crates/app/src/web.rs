@@ -68,6 +68,7 @@ pub fn bind(serving: &Serving) -> Result<Bound, AppError> {
     })?;
     let address = listener.local_addr().map_err(AppError::Output)?;
     let live = Arc::new(Live::new(serving.data.clone()));
+    live.watch();
     Ok(Bound {
         listener,
         runtime,

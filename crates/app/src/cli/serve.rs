@@ -10,7 +10,7 @@ use crate::web::{self, Serving};
 
 /// Serve the dashboard: where the money goes, what leaks, the plan; on this machine only unless told otherwise
 ///
-/// It answers from the newest load: what is loaded while it runs is shown at the next click.
+/// It answers from the newest load: what is loaded while it runs is shown some seconds later.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  lowwater serve\n  lowwater serve --listen 127.0.0.1:8080")]
 pub struct Args {

@@ -80,21 +80,17 @@ impl FleetView {
                 development += super::resource::cost(resource, &period);
             }
         }
-        let mut all = Hours::default();
         let mut rows: Vec<FleetRow> = groups
             .into_iter()
             .map(|([accelerator, provider, region, sku], members)| {
                 let of: Vec<Hours> = members.iter().map(|r| Hours::of(r, &period)).collect();
-                let mut hours = Hours::default();
-                of.iter().for_each(|one| hours.add(one));
-                all.add(&hours);
                 FleetRow {
                     accelerator,
                     provider,
                     region,
                     sku,
                     machines: of.iter().filter(|one| !one.cost.is_zero() || one.paid > 0.0).count(),
-                    hours: hours.rounded(),
+                    hours: of.iter().copied().sum::<Hours>().rounded(),
                     p95_activity: p95_activity(members.iter().copied(), &period),
                 }
             })
@@ -106,15 +102,15 @@ impl FleetView {
                 .cmp(&a.hours.cost)
                 .then_with(|| (&a.sku, &a.region).cmp(&(&b.sku, &b.region)))
         });
-        by_terms
-            .values_mut()
-            .for_each(|hours| *hours = amount::six_digits(*hours));
+        for hours in by_terms.values_mut() {
+            *hours = amount::six_digits(*hours);
+        }
         by_terms.retain(|_, hours| *hours > 0.0);
         Self {
             period,
             currency: facts.currency.to_string(),
+            all: rows.iter().map(|row| row.hours).sum::<Hours>().rounded(),
             rows,
-            all: all.rounded(),
             by_terms,
             development,
         }

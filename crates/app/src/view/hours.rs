@@ -1,5 +1,8 @@
 //! What GPUs did in the hours that were paid: at work, held, idle, or not seen; and when in the week.
 
+use std::collections::BTreeMap;
+use std::iter::Sum;
+
 use jiff::tz::TimeZone;
 use lowwater_model::facts::{LineKind, Resource};
 use lowwater_model::money::Money;
@@ -34,9 +37,9 @@ pub struct Hours {
 }
 
 /// GPU-hours of each hour in which the machine was billed.
-fn billed(resource: &Resource, period: &Period) -> std::collections::BTreeMap<i64, (f64, Money)> {
+fn billed(resource: &Resource, period: &Period) -> BTreeMap<i64, (f64, Money)> {
     let range = period.hour_range();
-    let mut hours: std::collections::BTreeMap<i64, (f64, Money)> = std::collections::BTreeMap::new();
+    let mut hours: BTreeMap<i64, (f64, Money)> = BTreeMap::new();
     for line in resource.lines.iter().filter(|line| line.kind == LineKind::Compute) {
         for run in &line.runs {
             for hour in run.start.0.max(range.start)..run.end().0.min(range.end) {
@@ -75,7 +78,7 @@ impl Hours {
     }
 
     /// Adds those of another machine.
-    pub fn add(&mut self, other: &Self) {
+    fn add(&mut self, other: &Self) {
         self.paid += other.paid;
         self.busy += other.busy;
         self.held += other.held;
@@ -84,6 +87,11 @@ impl Hours {
         self.useful += other.useful;
         self.cost += other.cost;
         self.idle_cost += other.idle_cost;
+    }
+
+    /// A part of the paid hours, 0 to 1; none where nothing was paid.
+    pub fn share(&self, part: f64) -> Option<f64> {
+        (self.paid > 0.0).then(|| part / self.paid)
     }
 
     /// Rounded, as every float that leaves the program.
@@ -99,10 +107,14 @@ impl Hours {
             ..self
         }
     }
+}
 
-    /// A part of the paid hours, 0 to 1; none where nothing was paid.
-    pub fn share(&self, part: f64) -> Option<f64> {
-        (self.paid > 0.0).then(|| part / self.paid)
+impl Sum for Hours {
+    fn sum<I: Iterator<Item = Self>>(hours: I) -> Self {
+        hours.fold(Self::default(), |mut all, one| {
+            all.add(&one);
+            all
+        })
     }
 }
 
@@ -182,8 +194,8 @@ mod tests {
         (resource, facts.period)
     }
 
-    fn seen(permille: u16, memory: Option<u8>) -> Option<HourUsage> {
-        Some(HourUsage {
+    fn seen(permille: u16, memory: Option<u8>) -> HourUsage {
+        HourUsage {
             gpus: 1,
             observed_minutes: 60,
             idle: permille == 0,
@@ -191,12 +203,18 @@ mod tests {
             activity_permille: permille,
             memory_max_bin: memory,
             power_max_w: None,
-        })
+        }
     }
 
     #[test]
     fn every_paid_hour_is_one_of_four() {
-        let (resource, period) = machine(&[seen(500, None), seen(0, Some(9)), seen(0, Some(0)), seen(0, None), None]);
+        let (resource, period) = machine(&[
+            Some(seen(500, None)),
+            Some(seen(0, Some(9))),
+            Some(seen(0, Some(0))),
+            Some(seen(0, None)),
+            None,
+        ]);
         let hours = Hours::of(&resource, &period);
         assert_eq!((hours.busy, hours.useful, hours.held, hours.idle), (1.0, 0.5, 1.0, 2.0));
         assert!((hours.busy + hours.held + hours.idle + hours.unknown - hours.paid).abs() < 1e-9);
@@ -205,7 +223,7 @@ mod tests {
 
     #[test]
     fn activity_at_the_ends() {
-        let (resource, period) = machine(&[seen(100, None), seen(900, None), None]);
+        let (resource, period) = machine(&[Some(seen(100, None)), Some(seen(900, None)), None]);
         assert_eq!(p95_activity([&resource].into_iter(), &period), Some(0.9));
         let (unseen, period) = machine(&[None]);
         assert_eq!(p95_activity([&unseen].into_iter(), &period), None);

@@ -78,10 +78,8 @@ impl IdleView {
     /// Of facts.
     pub fn new(facts: &Facts) -> Self {
         let period = facts.history;
-        let mut all = Hours::default();
         let row = |((declared, workload), members): ((bool, String), Vec<&Resource>)| {
-            let mut hours = Hours::default();
-            members.iter().for_each(|r| hours.add(&Hours::of(r, &period)));
+            let hours: Hours = members.iter().map(|r| Hours::of(r, &period)).sum();
             let owner = &members[0].owner;
             let calendar = owner.holidays.as_ref().and_then(|name| facts.calendars.get(name));
             let inside = |day: &&Date| {
@@ -100,7 +98,7 @@ impl IdleView {
             }
         };
         let mut rows: Vec<IdleRow> = grouped(facts).into_iter().map(row).collect();
-        rows.iter().for_each(|row| all.add(&row.hours));
+        let all: Hours = rows.iter().map(|row| row.hours).sum();
         rows.retain(|row| !row.hours.idle_cost.is_zero());
         rows.sort_by(|a, b| {
             b.hours
@@ -187,8 +185,7 @@ fn months(facts: &Facts) -> Vec<IdleMonth> {
             start: midnight(begin),
             end: midnight(next).min(facts.history.end),
         };
-        let mut hours = Hours::default();
-        facts.resources.iter().for_each(|r| hours.add(&Hours::of(r, &part)));
+        let hours: Hours = facts.resources.iter().map(|r| Hours::of(r, &part)).sum();
         let month = begin.strftime("%Y-%m").to_string();
         by_month.insert(
             month.clone(),

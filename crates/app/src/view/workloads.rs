@@ -76,8 +76,7 @@ impl WorkloadsView {
     /// Of facts and the plan that was made from them.
     pub fn new(facts: &Facts, plan: &Plan) -> Self {
         let row = |((declared, name_of), members): ((bool, String), Vec<&Resource>)| {
-            let mut hours = Hours::default();
-            members.iter().for_each(|r| hours.add(&Hours::of(r, &facts.period)));
+            let hours: Hours = members.iter().map(|r| Hours::of(r, &facts.period)).sum();
             let first = &members[0].owner;
             let same_team = members.iter().all(|r| r.owner.team == first.team);
             WorkloadRow {
@@ -194,7 +193,6 @@ impl WorkloadView {
     /// Of a workload of these facts; none where they have no such one.
     pub fn new(facts: &Facts, plan: &Plan, workload: &str) -> Option<Self> {
         let members = grouped(facts).remove(&(true, workload.to_owned()))?;
-        let mut hours = Hours::default();
         let machine = |r: &&Resource| Machine {
             id: r.id.to_string(),
             name: name(r),
@@ -206,7 +204,7 @@ impl WorkloadView {
             hours: Hours::of(r, &facts.period).rounded(),
         };
         let mut machines: Vec<Machine> = members.iter().map(machine).collect();
-        machines.iter().for_each(|machine| hours.add(&machine.hours));
+        let hours: Hours = machines.iter().map(|machine| machine.hours).sum();
         machines.sort_by(|a, b| b.hours.cost.cmp(&a.hours.cost).then_with(|| a.id.cmp(&b.id)));
         let first = &members.first()?.owner;
         let steps = plan.steps.iter().filter(|step| is_about(&step.target, &members));

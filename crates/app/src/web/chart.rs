@@ -182,23 +182,21 @@ pub struct Stage {
     pub short: String,
 }
 
-/// From one amount to another by steps.
-pub fn waterfall(title: &str, stages: &[Stage], unit: &str) -> Chart {
+/// From one amount to another by steps; `fall` is the colour of what goes down.
+pub fn waterfall(title: &str, stages: &[Stage], unit: &str, fall: &str) -> Chart {
     let (mut base, mut height, mut names, mut colours, mut texts) = (vec![], vec![], vec![], vec![], vec![]);
     let (mut level, mut top, mut hovers) = (0.0, 0.0, vec![]);
     for stage in stages {
         if stage.whole {
             level = stage.amount;
-            (base.push(0.0), height.push(level));
+            base.push(0.0);
+            height.push(level);
             colours.push("var(--series-1)");
         } else {
             let after = level + stage.amount;
-            (base.push(f64::min(level, after)), height.push(stage.amount.abs()));
-            colours.push(if stage.amount < 0.0 {
-                "var(--good)"
-            } else {
-                "var(--bad)"
-            });
+            base.push(f64::min(level, after));
+            height.push(stage.amount.abs());
+            colours.push(if stage.amount < 0.0 { fall } else { "var(--bad)" });
             level = after;
         }
         let end = base.last().copied().unwrap_or(0.0) + height.last().copied().unwrap_or(0.0);
@@ -283,7 +281,8 @@ mod tests {
             stage("stop", -4.0, false),
             stage("plan", 6.0, true),
         ];
-        let json: serde_json::Value = serde_json::from_str(&waterfall("plan", &stages, "USD").json).unwrap();
+        let json: serde_json::Value =
+            serde_json::from_str(&waterfall("plan", &stages, "USD", "var(--good)").json).unwrap();
         assert_eq!(json["data"][0]["y"], serde_json::json!([0.0, 6.0, 0.0]));
         assert_eq!(json["data"][1]["y"], serde_json::json!([10.0, 4.0, 6.0]));
     }

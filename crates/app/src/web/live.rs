@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use jiff::Timestamp;
 use lowwater_model::facts::Facts;
@@ -15,6 +15,9 @@ use lowwater_store::store::Store;
 use crate::cli::plan;
 use crate::error::AppError;
 use crate::registry;
+
+/// How often a watch looks for a newer version.
+const LOOK: Duration = Duration::from_secs(1);
 
 /// Answers that are kept; a page asks for a handful.
 const MAX_REPORTS: usize = 512;
@@ -67,25 +70,41 @@ impl Live {
         }
     }
 
-    /// The newest version. While another request opens it, the one before answers.
+    /// The version that answers: the newest that was worked out. Where there is none yet, it is opened now.
     pub fn shown(&self) -> Result<Arc<Shown>, AppError> {
-        let version = version(&self.data);
-        let current = || self.current.read().unwrap_or_else(PoisonError::into_inner).clone();
-        let there = current();
-        if let Some(shown) = there.as_ref().filter(|shown| shown.version == version) {
-            return Ok(Arc::clone(shown));
+        match self.current() {
+            Some(shown) => Ok(shown),
+            None => self.renew(),
         }
-        let _making = match (self.making.try_lock(), there) {
-            (Ok(making), _) => making,
-            (Err(_), Some(older)) => return Ok(older),
-            (Err(_), None) => held(&self.making),
-        };
-        if let Some(shown) = current().filter(|shown| shown.version == version) {
+    }
+
+    /// Opens what is newer than the version that answers; until it is worked out, that one goes on to answer.
+    fn renew(&self) -> Result<Arc<Shown>, AppError> {
+        let _making = held(&self.making);
+        let version = version(&self.data);
+        if let Some(shown) = self.current().filter(|shown| shown.version == version) {
             return Ok(shown);
         }
         let shown = Arc::new(Shown::open(&self.data, version)?);
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&shown));
         Ok(shown)
+    }
+
+    fn current(&self) -> Option<Arc<Shown>> {
+        self.current.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Looks once a second whether there is something newer, for as long as the server lives.
+    pub fn watch(self: &Arc<Self>) {
+        let live = Arc::downgrade(self);
+        std::thread::spawn(move || {
+            while let Some(live) = live.upgrade() {
+                // What can't be opened is told to who asks for a page.
+                let _ = live.renew();
+                drop(live);
+                std::thread::sleep(LOOK);
+            }
+        });
     }
 }
 
@@ -106,6 +125,8 @@ impl Shown {
         // The first question registers tables and owners; after it the store only answers.
         if has_bill {
             shown.report(&ReportQuery::default())?;
+            // Most pages stand on the plan: it is there before they are asked for. Without one they say why.
+            let _ = shown.plan();
         }
         Ok(shown)
     }

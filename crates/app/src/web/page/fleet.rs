@@ -32,7 +32,7 @@ impl Topic for Fleet {
     fn page(view: &FleetView, asked: &Asked) -> Page {
         let mut page = Page::new(view.headline()).figures(view.figures());
         if view.all.paid > 0.0 {
-            page = page.part(Part::Chart(waterfall("From paid to useful GPU-hours", &stages(view), "GPU-hours")));
+            page = page.part(Part::Chart(waterfall("From paid to useful GPU-hours", &stages(view), "GPU-hours", "var(--unused-commitment)")));
         }
         page = page.part(Part::Text(view.development_words()));
         page.grid("By type and place", rows(view, asked)).grid("By terms", terms(view)).part(Part::Text(format!(

@@ -73,7 +73,7 @@ fn whole(plan: &Plan, asked: &Asked) -> Page {
     let mut page = Page::new(view.headline()).figures(view.figures().into_iter().take(5).collect());
     if !plan.steps.is_empty() {
         let title = format!("From the bill to the plan, {}", amount::period(&plan.period));
-        page = page.part(Part::Chart(waterfall(&title, &stages(plan), plan.currency.as_str())));
+        page = page.part(Part::Chart(waterfall(&title, &stages(plan), plan.currency.as_str(), "var(--good)")));
     }
     for phase in Phase::ALL.iter().copied() {
         page = page.grid(&phase_words(phase), steps(plan, phase, asked));
