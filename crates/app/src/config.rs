@@ -40,6 +40,8 @@ pub struct Environment {
     pub columns: Option<OsString>,
     /// `LOWWATER_PROMETHEUS_TOKEN`, `_USER` and `_PASSWORD`: who asks a Prometheus server.
     pub prometheus: PrometheusLogin,
+    /// `USER`, `LOGNAME` or `USERNAME`: who decides on this machine.
+    pub user: Option<String>,
     /// Standard output is a terminal.
     pub terminal: bool,
     /// Standard error is a terminal.
@@ -87,6 +89,9 @@ impl Environment {
             term: std::env::var_os("TERM"),
             columns: std::env::var_os("COLUMNS"),
             prometheus: PrometheusLogin::read(),
+            user: ["USER", "LOGNAME", "USERNAME"]
+                .iter()
+                .find_map(|name| std::env::var(name).ok().filter(|user| !user.is_empty())),
             terminal,
             error_terminal: std::io::stderr().is_terminal(),
             terminal_width: terminal.then(|| comfy_table::Table::new().width()).flatten(),
@@ -109,6 +114,8 @@ pub struct Settings {
     pub look: Look,
     /// Who asks a Prometheus server.
     pub prometheus: PrometheusLogin,
+    /// Who decides on this machine.
+    pub who: String,
 }
 
 /// What the place where it is shown can take.
@@ -149,6 +156,10 @@ impl Settings {
                 width: width.clamp(*WIDTHS.start(), *WIDTHS.end()),
             },
             prometheus: env.prometheus.clone(),
+            who: env
+                .user
+                .clone()
+                .unwrap_or_else(|| "somebody on this machine".to_owned()),
         }
     }
 

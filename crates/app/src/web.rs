@@ -1,6 +1,7 @@
 //! The dashboard: the same views as on the terminal, as pages and as JSON, from one pinned version of the store.
 
 mod answer;
+mod approve;
 mod asked;
 mod asset;
 mod chart;
@@ -43,6 +44,8 @@ pub struct Serving {
     pub data: PathBuf,
     /// Where to listen.
     pub listen: SocketAddr,
+    /// Who decides: on this machine the user of its system.
+    pub who: String,
 }
 
 /// A dashboard that listens and does not answer yet.
@@ -67,7 +70,8 @@ pub fn bind(serving: &Serving) -> Result<Bound, AppError> {
         ))
     })?;
     let address = listener.local_addr().map_err(AppError::Output)?;
-    let live = Arc::new(Live::new(serving.data.clone()));
+    let token = secret().map_err(AppError::Output)?;
+    let live = Arc::new(Live::new(serving.data.clone()).deciding(serving.who.clone(), token));
     live.watch();
     Ok(Bound {
         listener,
@@ -91,6 +95,13 @@ impl Bound {
     }
 }
 
+/// A word that nobody can guess.
+fn secret() -> std::io::Result<String> {
+    let mut bytes = [0_u8; 32];
+    getrandom::fill(&mut bytes).map_err(std::io::Error::other)?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
 /// A view as a page of its own, to be sent: nothing in it leads to this server.
 pub fn letter(view: &impl View) -> Result<String, AppError> {
     let written = frame::letter(&frame::Page::of_screen(view.screen()));
@@ -102,6 +113,7 @@ pub fn router(live: Arc<Live>, address: SocketAddr) -> Router {
     let hosts = Arc::new(Hosts::new(address));
     page::routes()
         .merge(asset::routes())
+        .merge(approve::routes())
         .route("/healthz", get(|| async { "ok\n" }))
         .fallback(answer::not_found)
         .with_state(live)

@@ -8,7 +8,7 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Stdio};
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use common::{organisation, program, run};
 use lowwater_model::money::Money;
@@ -52,6 +52,14 @@ impl Served {
         let host = &self.address;
         self.send(&format!(
             "GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"
+        ))
+    }
+
+    fn post(&self, path: &str, head: &str, body: &str) -> Answer {
+        let (host, length) = (&self.address, body.len());
+        let kind = "Content-Type: application/x-www-form-urlencoded";
+        self.send(&format!(
+            "POST {path} HTTP/1.1\r\nHost: {host}\r\n{head}{kind}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}"
         ))
     }
 
@@ -108,15 +116,20 @@ fn unchunked(mut bytes: &[u8]) -> Vec<u8> {
     whole
 }
 
-fn served() -> &'static Served {
-    static SERVED: OnceLock<Served> = OnceLock::new();
-    SERVED.get_or_init(|| {
-        let dir = tempfile::tempdir().unwrap();
-        organisation::write(dir.path());
-        let load = run(dir.path(), &["load", "bill.csv", "usage.csv"]);
-        assert_eq!(load.code, 0, "{}", load.stderr);
-        Served::new(dir)
-    })
+/// The organisation, served once for all tests that run at the same time, and ended with the last of them.
+fn served() -> Arc<Served> {
+    static SERVED: Mutex<Weak<Served>> = Mutex::new(Weak::new());
+    let mut served = SERVED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(there) = served.upgrade() {
+        return there;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    organisation::write(dir.path());
+    let load = run(dir.path(), &["load", "bill.csv", "usage.csv"]);
+    assert_eq!(load.code, 0, "{}", load.stderr);
+    let new = Arc::new(Served::new(dir));
+    *served = Arc::downgrade(&new);
+    new
 }
 
 const PAGES: [&str; 11] = [
@@ -135,8 +148,9 @@ const PAGES: [&str; 11] = [
 
 #[test]
 fn every_page_is_whole_and_guarded() {
+    let served = served();
     for path in PAGES {
-        let answer = served().get(path);
+        let answer = served.get(path);
         assert_eq!(answer.status, 200, "{path}: {}", answer.body);
         assert!(
             answer.body.contains("<h1>") && answer.body.trim_end().ends_with("</html>"),
@@ -167,11 +181,12 @@ fn every_page_is_whole_and_guarded() {
 
 #[test]
 fn what_a_page_needs_is_there_and_may_be_kept() {
-    let page = served().get("/explore").body;
+    let served = served();
+    let page = served.get("/explore").body;
     let assets = page.split('"').filter(|word| word.starts_with("/assets/"));
     let mut seen = 0;
     for asset in assets {
-        let answer = served().get(asset);
+        let answer = served.get(asset);
         assert_eq!(answer.status, 200, "{asset}");
         assert!(
             answer.headers["cache-control"].contains("immutable") && !answer.body.is_empty(),
@@ -186,7 +201,7 @@ fn what_a_page_needs_is_there_and_may_be_kept() {
         "/assets/%2e%2e/%2e%2e/etc/passwd",
         "/..%2f..%2fetc/passwd",
     ] {
-        let answer = served().get(wrong);
+        let answer = served.get(wrong);
         assert!(
             answer.status == 404 && !answer.body.contains("root:"),
             "{wrong}: {}",
@@ -197,13 +212,14 @@ fn what_a_page_needs_is_there_and_may_be_kept() {
 
 #[test]
 fn pages_json_files_and_the_terminal_have_the_same_numbers() {
-    let dir = served().dir.path();
+    let served = served();
+    let dir = served.dir.path();
     let json = |args: &[&str]| serde_json::from_str::<Value>(&run(dir, args).stdout).unwrap();
     let terminal = json(&["report", "--by", "team,class", "--json"]);
-    let page = served().json("/api/v1/explore?by=team,class&period=all");
+    let page = served.json("/api/v1/explore?by=team,class&period=all");
     assert_eq!(page["rows"], terminal["rows"]);
     let money = |text: &str| Money::parse(text).unwrap();
-    let csv = served().get("/explore?by=team&period=all&file=rows");
+    let csv = served.get("/explore?by=team&period=all&file=rows");
     assert_eq!(csv.headers["content-disposition"], "attachment; filename=\"rows.csv\"");
     let mut costs = csv
         .body
@@ -211,7 +227,7 @@ fn pages_json_files_and_the_terminal_have_the_same_numbers() {
         .skip(1)
         .map(|line| money(line.split(',').nth(1).unwrap()));
     let all = costs.next().unwrap();
-    let rows = served().json("/api/v1/explore?by=team&period=all")["rows"]
+    let rows = served.json("/api/v1/explore?by=team&period=all")["rows"]
         .as_array()
         .unwrap()
         .len();
@@ -223,8 +239,8 @@ fn pages_json_files_and_the_terminal_have_the_same_numbers() {
         "{sum} {all}: cents are rounded"
     );
     let plan = json(&["plan", "--json", "--out", "same.json"]);
-    assert_eq!(served().json("/api/v1/plan"), plan, "the page's plan is the command's");
-    let idle = served().json("/api/v1/idle")["idle"]["all"]["idle_cost"].clone();
+    assert_eq!(served.json("/api/v1/plan"), plan, "the page's plan is the command's");
+    let idle = served.json("/api/v1/idle")["idle"]["all"]["idle_cost"].clone();
     assert_eq!(
         money(idle.as_str().unwrap()),
         money(json(&["report", "--json"])["lines"]["idle"].as_str().unwrap())
@@ -233,14 +249,13 @@ fn pages_json_files_and_the_terminal_have_the_same_numbers() {
 
 #[test]
 fn a_filter_holds_for_page_and_figures() {
-    let all = served().json("/api/v1/explore?by=resource&period=all");
+    let served = served();
+    let all = served.json("/api/v1/explore?by=resource&period=all");
     let first = all["rows"][0]["resource"].as_str().unwrap().to_owned();
-    let one = served().json(&format!("/api/v1/explore?by=resource&period=all&only=resource:{first}"));
+    let one = served.json(&format!("/api/v1/explore?by=resource&period=all&only=resource:{first}"));
     assert_eq!(one["rows"].as_array().unwrap().len(), 1);
     assert_eq!(one["rows"][0], all["rows"][0]);
-    let chip = served()
-        .get(&format!("/explore?by=resource&only=resource:{first}"))
-        .body;
+    let chip = served.get(&format!("/explore?by=resource&only=resource:{first}")).body;
     assert!(
         chip.contains("class=\"chip\" href=\"/explore?by=resource\""),
         "a chip that takes the filter away"
@@ -249,6 +264,7 @@ fn a_filter_holds_for_page_and_figures() {
 
 #[test]
 fn hostile_words_are_text() {
+    let served = served();
     let script = "%3Cscript%3Ealert(1)%3C/script%3E";
     let book = "x".repeat(6000);
     for path in [
@@ -265,7 +281,7 @@ fn hostile_words_are_text() {
         format!("/{script}"),
         "/explore?file=../../etc/passwd".to_owned(),
     ] {
-        let answer = served().get(&path);
+        let answer = served.get(&path);
         assert!(
             matches!(answer.status, 200 | 400 | 404 | 409),
             "{path}: {} {}",
@@ -278,27 +294,111 @@ fn hostile_words_are_text() {
             "{path}"
         );
     }
-    let nothing = served().json("/api/v1/explore?period=all&only=team:%27%29%20OR%20%281=1");
+    let nothing = served.json("/api/v1/explore?period=all&only=team:%27%29%20OR%20%281=1");
     assert_eq!(nothing["rows"].as_array().unwrap().len(), 0, "a label is no SQL");
 }
 
 #[test]
 fn another_host_and_other_methods_are_refused() {
-    let answer = served().send("GET / HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n");
+    let served = served();
+    let answer = served.send("GET / HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n");
     assert!(
         answer.status == 421 && !answer.body.contains("USD"),
         "{}",
         answer.status
     );
-    let none = served().send("GET / HTTP/1.0\r\nConnection: close\r\n\r\n");
+    let none = served.send("GET / HTTP/1.0\r\nConnection: close\r\n\r\n");
     assert_eq!(none.status, 421);
-    let host = &served().address;
-    let post = served().send(&format!(
+    let host = &served.address;
+    let post = served.send(&format!(
         "POST /plan HTTP/1.1\r\nHost: {host}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
     ));
     assert_eq!(post.status, 405);
-    assert_eq!(served().get("/healthz").body, "ok\n");
-    assert_eq!(served().get("/nothing").status, 404);
+    assert_eq!(served.get("/healthz").body, "ok\n");
+    assert_eq!(served.get("/nothing").status, 404);
+}
+
+#[test]
+fn a_step_is_approved_from_its_page_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    organisation::write(dir.path());
+    assert_eq!(run(dir.path(), &["load", "bill.csv", "usage.csv"]).code, 0);
+    let served = Served::new(dir);
+    let plan = served.json("/api/v1/plan");
+    let blocked = |step: &Value| {
+        step["needs"]
+            .as_array()
+            .is_some_and(|needs| needs.iter().any(|n| n["met"] == false))
+    };
+    let steps = plan["steps"].as_array().unwrap();
+    let step = steps.iter().find(|step| !blocked(step)).unwrap()["id"]
+        .as_str()
+        .unwrap();
+    let page = served.get(&format!("/plan?step={step}")).body;
+    let value = |name: &str| {
+        page.split(&format!("name=\"{name}\" value=\""))
+            .nth(1)
+            .unwrap()
+            .split('"')
+            .next()
+            .unwrap()
+            .to_owned()
+    };
+    let (token, id) = (value("token"), plan["id"].as_str().unwrap());
+    assert_eq!((token.len(), value("plan").as_str()), (64, id));
+    let good = format!("token={token}&step={step}&plan={id}&days=30");
+    let origin = format!("Origin: http://{}\r\n", served.address);
+    for (head, body) in [
+        (origin.as_str(), format!("token=guess&step={step}&plan={id}&days=30")),
+        ("Origin: http://evil.example\r\n", good.clone()),
+        ("Sec-Fetch-Site: cross-site\r\n", good.clone()),
+        (&origin, format!("token={token}&step={step}&plan=older&days=30")),
+        (&origin, format!("token={token}&step=nothing&plan={id}&days=30")),
+    ] {
+        assert_eq!(served.post("/plan/approve", head, &body).status, 409, "{head}{body}");
+    }
+    assert_eq!(
+        served
+            .post(
+                "/plan/approve",
+                &origin,
+                &format!("token={token}&step={step}&plan={id}&days=999")
+            )
+            .status,
+        400
+    );
+    assert_eq!(served.post("/plan/approve", &origin, "step=1").status, 422);
+    assert_eq!(
+        served.json("/api/v1/approvals"),
+        serde_json::json!([]),
+        "nothing was approved"
+    );
+    let done = served.post("/plan/approve", &origin, &good);
+    assert_eq!(
+        (done.status, done.headers["location"].as_str()),
+        (303, format!("/plan?step={step}").as_str())
+    );
+    let approved = served.json("/api/v1/approvals");
+    assert_eq!((&approved[0]["step"], &approved[0]["plan"]), (&step.into(), &id.into()));
+    assert!(served.get("/plan").body.contains("approved until"));
+    assert!(
+        served
+            .get(&format!("/plan?step={step}"))
+            .body
+            .contains("Approved, not applied by Lowwater")
+    );
+    assert_eq!(served.json("/api/v1/plan"), plan, "a decision changes no plan");
+    let digest = run(served.dir.path(), &["digest"]).stdout;
+    assert!(digest.contains("approved until"), "{digest}");
+    let back = served.post("/plan/withdraw", &origin, &format!("token={token}&step={step}"));
+    assert_eq!(back.status, 303);
+    assert_eq!(served.json("/api/v1/approvals"), serde_json::json!([]));
+    assert_eq!(
+        served
+            .post("/plan/withdraw", &origin, &format!("token={token}&step={step}"))
+            .status,
+        409
+    );
 }
 
 #[test]

@@ -27,6 +27,7 @@ pub mod session;
 pub mod sku;
 pub mod spelling;
 pub mod spot;
+pub mod state;
 pub mod store;
 pub mod tagging;
 pub mod tags;

@@ -62,15 +62,15 @@ impl Args {
         output::show(settings, &view)?;
         output::remark(settings, &format!("\nAll of it took {:.1} s.", start.elapsed().as_secs_f64()));
         if settings.look.terminal && !self.no_serve && !settings.json {
-            serve(&dir)?;
+            serve(&dir, &settings.who)?;
         }
         Ok(Outcome::Done)
     }
 }
 
 /// The same in a browser, until Ctrl-C; on any port where the usual one is taken.
-fn serve(dir: &Path) -> Result<(), AppError> {
-    let on = |listen: SocketAddr| web::bind(&Serving { data: dir.to_owned(), listen });
+fn serve(dir: &Path, who: &str) -> Result<(), AppError> {
+    let on = |listen: SocketAddr| web::bind(&Serving { data: dir.to_owned(), listen, who: who.to_owned() });
     let bound = on(web::ADDRESS).or_else(|_| on(SocketAddr::new(web::ADDRESS.ip(), 0)))?;
     output::text(&format!("\nThe same as pages: http://{}/  (Ctrl-C ends it)\n", bound.address))?;
     bound.run()

@@ -52,6 +52,7 @@ pub fn week(shown: &Shown, days: Days, metric: Option<CostMetric>) -> Result<Wee
         daily: &*ask([Dimension::Day, Dimension::Class], recent)?,
         plan: shown.plan()?,
         gaps: &gaps.findings,
+        approvals: &shown.approvals()?,
     };
     Ok(WeekView::new(&made_of, Next::default()))
 }

@@ -31,6 +31,7 @@ impl Args {
         let bound = web::bind(&Serving {
             data: settings.data.clone(),
             listen: self.listen,
+            who: settings.who.clone(),
         })?;
         output::text(&format!("http://{}/  (Ctrl-C ends it)\n", bound.address))?;
         bound.run()?;

@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use jiff::Timestamp;
 use jiff::civil::Date;
 use lowwater_engine::forecast::forecast;
 use lowwater_engine::movement::{Cause, Movement, Used, movement};
 use lowwater_model::money::{Estimate, Money, Range};
 use lowwater_model::plan::Plan;
 use lowwater_store::report::{Report, ReportRow};
+use lowwater_store::state::Approval;
 use serde::Serialize;
 
 use super::doctor::Finding;
@@ -37,6 +39,8 @@ pub struct Week<'a> {
     pub plan: &'a Plan,
     /// What is missing or broke in the data.
     pub gaps: &'a [Finding],
+    /// Approvals that hold.
+    pub approvals: &'a [Approval],
 }
 
 /// This week.
@@ -154,6 +158,19 @@ pub struct Waiting {
     pub per_month: Range,
     /// Does a condition stand in its way?
     pub blocked: bool,
+    /// Until when it is approved; null where it is not.
+    pub approved_until: Option<Timestamp>,
+}
+
+impl Waiting {
+    /// In words.
+    pub fn state(&self) -> String {
+        match self.approved_until {
+            Some(until) => format!("approved until {}", amount::instant(until)),
+            None if self.blocked => "waits for a condition".to_owned(),
+            None => "can be approved".to_owned(),
+        }
+    }
 }
 
 fn hours(days: (Date, Date)) -> f64 {
@@ -181,7 +198,7 @@ impl WeekView {
             movers: week.before.map(|before| movers(before, week.now)).unwrap_or_default(),
             leaks: leaks(week.owners, hours),
             leak_per_hour: idle,
-            steps: steps(week.plan),
+            steps: steps(week.plan, week.approvals),
             plan_per_month: week.plan.per_month.cash,
             plan_steps: week.plan.steps.len(),
             gaps: week.gaps.iter().take(MOST).cloned().collect(),
@@ -368,7 +385,7 @@ fn leaks(owners: &Report, hours: f64) -> Vec<Leak> {
     leaks
 }
 
-fn steps(plan: &Plan) -> Vec<Waiting> {
+fn steps(plan: &Plan, approvals: &[Approval]) -> Vec<Waiting> {
     let mut steps: Vec<Waiting> = plan
         .steps
         .iter()
@@ -377,6 +394,7 @@ fn steps(plan: &Plan) -> Vec<Waiting> {
             title: step.title.clone(),
             per_month: step.per_month.cash,
             blocked: step.is_blocked(),
+            approved_until: approvals.iter().find(|a| a.step == step.id.as_str()).map(|a| a.until),
         })
         .collect();
     steps.sort_by(|a, b| {
@@ -453,8 +471,7 @@ impl View for WeekView {
             Column::text("state"),
         ]);
         for step in &self.steps {
-            let state = if step.blocked { "waits for a condition" } else { "ready" };
-            steps.row([step.title.clone(), amount::range(&step.per_month), state.to_owned()]);
+            steps.row([step.title.clone(), amount::range(&step.per_month), step.state()]);
         }
         let mut gaps = Table::new([
             Column::number(format!("concerns ({currency})")),

@@ -10,6 +10,7 @@ use lowwater_model::facts::Facts;
 use lowwater_model::plan::Plan;
 use lowwater_store::config;
 use lowwater_store::report::{Report, ReportQuery};
+use lowwater_store::state::{Approval, State};
 use lowwater_store::store::Store;
 
 use crate::cli::plan;
@@ -29,12 +30,20 @@ type Version = Vec<Option<(u64, SystemTime)>>;
 pub struct Live {
     /// Data directory.
     pub data: PathBuf,
+    /// Who decides.
+    pub who: String,
+    /// What forms carry, so that no other site can send them.
+    pub token: String,
     current: RwLock<Option<Arc<Shown>>>,
     making: Mutex<()>,
 }
 
 /// One version, and what was worked out of it.
 pub struct Shown {
+    /// Data directory.
+    pub data: PathBuf,
+    /// See [`Live::token`].
+    pub token: String,
     /// The store at that version.
     pub store: Store,
     /// Until when the bill is there; none without a bill.
@@ -65,9 +74,17 @@ impl Live {
     pub fn new(data: PathBuf) -> Self {
         Self {
             data,
+            who: String::new(),
+            token: String::new(),
             current: RwLock::default(),
             making: Mutex::default(),
         }
+    }
+
+    /// With somebody who decides, and a secret for the forms.
+    #[must_use]
+    pub fn deciding(self, who: String, token: String) -> Self {
+        Self { who, token, ..self }
     }
 
     /// The version that answers: the newest that was worked out. Where there is none yet, it is opened now.
@@ -85,7 +102,7 @@ impl Live {
         if let Some(shown) = self.current().filter(|shown| shown.version == version) {
             return Ok(shown);
         }
-        let shown = Arc::new(Shown::open(&self.data, version)?);
+        let shown = Arc::new(Shown::open(self, version)?);
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&shown));
         Ok(shown)
     }
@@ -109,11 +126,13 @@ impl Live {
 }
 
 impl Shown {
-    fn open(data: &Path, version: Version) -> Result<Self, AppError> {
-        let store = Store::open(data, &registry::lever_sections())?;
+    fn open(live: &Live, version: Version) -> Result<Self, AppError> {
+        let store = Store::open(&live.data, &registry::lever_sections())?;
         let has_bill = !store.manifest().bills.is_empty();
         let until = if has_bill { store.charged_until()? } else { None };
         let shown = Self {
+            data: live.data.clone(),
+            token: live.token.clone(),
             store,
             until,
             version,
@@ -144,6 +163,15 @@ impl Shown {
         }
         reports.insert(key, Arc::clone(&report));
         Ok(report)
+    }
+
+    /// Approvals that hold now. They are no part of a version: a decision is seen at once.
+    pub fn approvals(&self) -> Result<Vec<Approval>, AppError> {
+        let state = State::there(&self.data)?;
+        Ok(state
+            .map(|state| state.approvals(Timestamp::now()))
+            .transpose()?
+            .unwrap_or_default())
     }
 
     /// The frozen input of plans.

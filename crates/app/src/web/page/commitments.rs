@@ -3,6 +3,7 @@
 use lowwater_model::facts::CommitmentUse;
 use lowwater_model::money::Money;
 use lowwater_model::plan::Plan;
+use lowwater_store::state::Approval;
 use serde::Serialize;
 
 use super::{PageMeta, Topic, lever};
@@ -26,6 +27,8 @@ pub struct View {
     pub plan: Plan,
     /// What the bill holds.
     pub held: Vec<CommitmentUse>,
+    #[serde(skip)]
+    approvals: Vec<Approval>,
 }
 
 impl Topic for Commitments {
@@ -45,6 +48,7 @@ impl Topic for Commitments {
         Ok(View {
             plan,
             held: shown.facts()?.commitments.clone(),
+            approvals: shown.approvals()?,
         })
     }
 
@@ -66,7 +70,7 @@ impl Topic for Commitments {
                 figure("not used", money(unused), "paid for nothing"),
             ])
             .grid("On the bill", held(view))
-            .grid("What the plan proposes", lever::steps(&view.plan, LEVER, asked))
+            .grid("What the plan proposes", lever::steps(&view.plan, LEVER, &view.approvals, asked))
             .grid("Looked at and not proposed", lever::refusals(&view.plan, LEVER))
             .part(Part::Text(
                 "When commitments end is not on a FOCUS bill. Prices for new ones come from offers.csv or a price list with terms of one or three years.".into(),

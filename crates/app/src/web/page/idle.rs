@@ -1,5 +1,6 @@
 //! `/idle`: what idles, when in the week, and the schedules that the plan proposes.
 
+use lowwater_store::state::Approval;
 use serde::Serialize;
 
 use super::{PageMeta, Topic, lever};
@@ -27,6 +28,8 @@ pub struct View {
     /// Steps and refusals about it.
     #[serde(skip)]
     plan: Plan,
+    #[serde(skip)]
+    approvals: Vec<Approval>,
 }
 
 impl Topic for IdlePage {
@@ -43,6 +46,7 @@ impl Topic for IdlePage {
         Ok(View {
             idle: IdleView::new(shown.facts()?),
             plan: shown.plan()?.clone(),
+            approvals: shown.approvals()?,
         })
     }
 
@@ -52,7 +56,7 @@ impl Topic for IdlePage {
             .figures(idle.figures())
             .grid("By workload", rows(idle))
             .grid("By month", months(idle))
-            .grid("What the plan proposes", lever::steps(&view.plan, &["idle", "off_hours"], asked));
+            .grid("What the plan proposes", lever::steps(&view.plan, &["idle", "off_hours"], &view.approvals, asked));
         if !idle.rows.is_empty() {
             page = page.part(Part::Title("When in the week".into()));
         }

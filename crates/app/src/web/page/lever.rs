@@ -1,8 +1,9 @@
 //! Steps and refusals of some levers, for the pages that are about them.
 
-use lowwater_model::plan::Plan;
+use lowwater_model::plan::{Plan, Step};
+use lowwater_store::state::Approval;
 
-use crate::amount::range;
+use crate::amount::{instant, range};
 use crate::view::plan::{amount_or_dash, needs_words};
 use crate::view::refusals;
 use crate::web::asked::{Asked, encoded};
@@ -16,18 +17,16 @@ fn only(plan: &Plan, levers: &[&str]) -> Plan {
 }
 
 /// Their steps, as the page of the plan has them.
-pub fn steps(plan: &Plan, levers: &[&str], asked: &Asked) -> Grid {
+pub fn steps(plan: &Plan, levers: &[&str], approvals: &[Approval], asked: &Asked) -> Grid {
     let all = plan.steps.iter().enumerate();
-    grid(
-        plan,
-        all.filter(|(_, step)| levers.contains(&step.lever.as_str()))
-            .map(|(index, _)| index),
-        asked,
-    )
+    let ours = all
+        .filter(|(_, step)| levers.contains(&step.lever.as_str()))
+        .map(|(index, _)| index);
+    grid(plan, ours, approvals, asked)
 }
 
 /// Steps of a plan by their number, from 0.
-pub fn grid(plan: &Plan, indices: impl Iterator<Item = usize>, asked: &Asked) -> Grid {
+pub fn grid(plan: &Plan, indices: impl Iterator<Item = usize>, approvals: &[Approval], asked: &Asked) -> Grid {
     let currency = &plan.currency;
     let heads = [
         Head::number("#"),
@@ -37,7 +36,7 @@ pub fn grid(plan: &Plan, indices: impl Iterator<Item = usize>, asked: &Asked) ->
         Head::number(format!("freed a month ({currency})")).term("commitment set free: still paid until it ends"),
         Head::text("risk"),
         Head::text("effort"),
-        Head::text("waits for"),
+        Head::text("state").term("an approval says that somebody may do it; nothing here changes a cloud"),
     ];
     let mut grid = Grid::new("Steps of the plan", heads);
     for index in indices {
@@ -54,10 +53,21 @@ pub fn grid(plan: &Plan, indices: impl Iterator<Item = usize>, asked: &Asked) ->
             Cell::new(amount_or_dash(&step.per_month.freed)).key(step.per_month.freed.p50.amount()),
             Cell::new(step.risk.as_str()),
             Cell::new(step.effort.as_str()),
-            Cell::new(needs_words(step)).tone(if step.is_blocked() { Tone::Caution } else { Tone::Muted }),
+            state(step, approvals),
         ]);
     }
     grid
+}
+
+/// Approved until when, or what it waits for.
+fn state(step: &Step, approvals: &[Approval]) -> Cell {
+    match approvals.iter().find(|approval| approval.step == step.id.as_str()) {
+        Some(approval) => Cell::new(format!("approved until {}", instant(approval.until)))
+            .title(format!("by {}, not applied by Lowwater", approval.who))
+            .tone(Tone::Good),
+        None if step.is_blocked() => Cell::new(format!("waits for {}", needs_words(step))).tone(Tone::Caution),
+        None => Cell::new("can be approved"),
+    }
 }
 
 /// What they looked at and did not propose, as the terminal tells it.

@@ -1,7 +1,9 @@
 //! `/plan`: from today's bill to the planned one, step by step; `/plan?step=ID`: one step with all that is known of it.
 
+use askama::Template;
 use lowwater_model::money::Estimate;
 use lowwater_model::plan::{Phase, Plan, Step};
+use lowwater_store::state::Approval;
 use serde::Serialize;
 
 use super::{PageMeta, Topic, lever};
@@ -11,6 +13,7 @@ use crate::output::View as _;
 use crate::view::next::Next;
 use crate::view::plan::{Extent, PlanView, phase_words};
 use crate::view::step::StepView;
+use crate::web::approve;
 use crate::web::asked::Asked;
 use crate::web::chart::{Stage, waterfall};
 use crate::web::frame::{Page, Part};
@@ -26,6 +29,27 @@ pub struct PlanPage;
 pub struct Planned {
     /// The plan of what is loaded now.
     pub plan: Plan,
+    /// Approvals that hold.
+    #[serde(skip)]
+    approvals: Vec<Approval>,
+    /// Why the step that was asked for can't be approved.
+    #[serde(skip)]
+    against: Option<String>,
+    #[serde(skip)]
+    token: String,
+}
+
+/// The form under a step's sentence.
+#[derive(Template)]
+#[template(path = "decide.html")]
+struct Decide<'a> {
+    token: &'a str,
+    plan: &'a str,
+    step: &'a str,
+    approval: Option<&'a Approval>,
+    at: String,
+    until: String,
+    against: Option<&'a str>,
 }
 
 impl Topic for PlanPage {
@@ -39,21 +63,27 @@ impl Topic for PlanPage {
     };
 
     fn view(shown: &Shown, asked: &Asked) -> Result<Planned, AppError> {
-        let plan = shown.plan()?.clone();
+        let (facts, plan) = (shown.facts()?, shown.plan()?.clone());
         if let Some(id) = asked.get("step").filter(|id| index_of(&plan, id).is_none()) {
             return Err(AppError::Usage(format!(
                 "the plan has no step {} any more\nhint: it was made anew from newer data; look at the whole plan",
                 echoed(id)
             )));
         }
-        Ok(Planned { plan })
+        let step = asked.get("step").and_then(|id| plan.steps.iter().find(|step| step.id.as_str() == id));
+        Ok(Planned {
+            against: step.and_then(|step| approve::stands_against(facts, step)),
+            approvals: shown.approvals()?,
+            token: shown.token.clone(),
+            plan,
+        })
     }
 
     fn page(view: &Planned, asked: &Asked) -> Page {
         let plan = &view.plan;
         match asked.get("step").and_then(|id| index_of(plan, id)) {
-            Some(index) => step(plan, index),
-            None => whole(plan, asked),
+            Some(index) => step(view, index),
+            None => whole(view, asked),
         }
     }
 }
@@ -62,7 +92,8 @@ fn index_of(plan: &Plan, id: &str) -> Option<usize> {
     plan.steps.iter().position(|step| step.id.as_str() == id)
 }
 
-fn whole(plan: &Plan, asked: &Asked) -> Page {
+fn whole(planned: &Planned, asked: &Asked) -> Page {
+    let plan = &planned.plan;
     let view = PlanView {
         plan,
         written: None,
@@ -76,7 +107,7 @@ fn whole(plan: &Plan, asked: &Asked) -> Page {
         page = page.part(Part::Chart(waterfall(&title, &stages(plan), plan.currency.as_str(), "var(--good)")));
     }
     for phase in Phase::ALL.iter().copied() {
-        page = page.grid(&phase_words(phase), steps(plan, phase, asked));
+        page = page.grid(&phase_words(phase), steps(planned, phase, asked));
     }
     page.screen(view.beyond_steps())
 }
@@ -100,19 +131,35 @@ fn stages(plan: &Plan) -> Vec<Stage> {
     std::iter::once(whole("bill", plan.bill.total)).chain(steps).chain([whole("plan", plan.planned.total)]).collect()
 }
 
-fn steps(plan: &Plan, phase: Phase, asked: &Asked) -> Grid {
-    let all = plan.steps.iter().enumerate();
-    lever::grid(plan, all.filter(|(_, step)| step.phase == phase).map(|(index, _)| index), asked).file(phase.as_str())
+fn steps(planned: &Planned, phase: Phase, asked: &Asked) -> Grid {
+    let steps = planned.plan.steps.iter().enumerate();
+    let of_phase = steps.filter(|(_, step)| step.phase == phase).map(|(index, _)| index);
+    lever::grid(&planned.plan, of_phase, &planned.approvals, asked).file(phase.as_str())
 }
 
-fn step(plan: &Plan, index: usize) -> Page {
+fn step(planned: &Planned, index: usize) -> Page {
+    let plan = &planned.plan;
     let view = StepView {
         plan,
         index,
         stale: None,
         next: Next::default(),
     };
-    Page::of_screen(view.screen())
+    let mut page = Page::of_screen(view.screen());
+    let id = plan.steps[index].id.as_str();
+    let approval = planned.approvals.iter().find(|approval| approval.step == id);
+    let decide = Decide {
+        token: &planned.token,
+        plan: plan.id.as_str(),
+        step: id,
+        approval,
+        at: approval.map(|a| amount::instant(a.at)).unwrap_or_default(),
+        until: approval.map(|a| amount::instant(a.until)).unwrap_or_default(),
+        against: planned.against.as_deref(),
+    };
+    // A template of ours into a text does not fail; without the form the page still says what the step is.
+    page.parts.insert(0, Part::Html(decide.render().unwrap_or_default()));
+    page
 }
 
 #[cfg(test)]

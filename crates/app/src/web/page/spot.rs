@@ -4,6 +4,7 @@ use lowwater_model::facts::Facts;
 use lowwater_model::known::Known;
 use lowwater_model::plan::Plan;
 use lowwater_model::spot::SpotMarket;
+use lowwater_store::state::Approval;
 use serde::Serialize;
 
 use super::{PageMeta, Topic, lever};
@@ -29,10 +30,12 @@ pub struct View {
     pub markets: Vec<SpotMarket>,
     /// Days since each was seen, in their order.
     pub age_days: Vec<i32>,
+    #[serde(skip)]
+    approvals: Vec<Approval>,
 }
 
 impl View {
-    fn new(facts: &Facts, plan: &Plan) -> Self {
+    fn new(facts: &Facts, plan: &Plan, approvals: Vec<Approval>) -> Self {
         let mut plan = plan.clone();
         plan.steps.retain(|step| LEVER.contains(&step.lever.as_str()));
         plan.declined.retain(|one| LEVER.contains(&one.lever.as_str()));
@@ -40,6 +43,7 @@ impl View {
             plan,
             age_days: facts.spot.iter().map(|market| (day_of(facts) - market.as_of).get_days()).collect(),
             markets: facts.spot.clone(),
+            approvals,
         }
     }
 }
@@ -55,11 +59,11 @@ impl Topic for Spot {
     };
 
     fn view(shown: &Shown, _asked: &Asked) -> Result<View, AppError> {
-        Ok(View::new(shown.facts()?, shown.plan()?))
+        Ok(View::new(shown.facts()?, shown.plan()?, shown.approvals()?))
     }
 
     fn page(view: &View, asked: &Asked) -> Page {
-        let steps = lever::steps(&view.plan, LEVER, asked);
+        let steps = lever::steps(&view.plan, LEVER, &view.approvals, asked);
         let mut page = Page::new(format!(
             "{} could move to spot capacity; {} known.",
             plural(view.plan.steps.len() as u64, "fleet"),

@@ -96,15 +96,15 @@ fn steps(view: &WeekView, asked: &Asked) -> Grid {
     ];
     let mut grid = Grid::new("Largest steps of the plan", heads).file("waiting");
     for step in &view.steps {
-        let (state, tone) = if step.blocked {
-            ("waits for a condition", Tone::Caution)
-        } else {
-            ("ready", Tone::Plain)
+        let tone = match step.approved_until {
+            Some(_) => Tone::Good,
+            None if step.blocked => Tone::Caution,
+            None => Tone::Plain,
         };
         grid.row([
             Cell::new(step.title.clone()).link(asked.on("/plan").with("step", &step.step).url()),
             Cell::new(amount::range(&step.per_month)).key(step.per_month.p50.amount()),
-            Cell::new(state).tone(tone),
+            Cell::new(step.state()).tone(tone),
         ]);
     }
     grid
