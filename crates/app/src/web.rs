@@ -10,6 +10,7 @@ mod frame;
 mod grid;
 mod guard;
 mod live;
+mod metrics;
 mod page;
 mod strip;
 
@@ -19,7 +20,6 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::middleware::{from_fn, from_fn_with_state};
-use axum::routing::get;
 use tokio::net::TcpListener;
 use tower_http::compression::CompressionLayer;
 use tower_http::limit::RequestBodyLimitLayer;
@@ -114,7 +114,7 @@ pub fn router(live: Arc<Live>, address: SocketAddr) -> Router {
     page::routes()
         .merge(asset::routes())
         .merge(approve::routes())
-        .route("/healthz", get(|| async { "ok\n" }))
+        .merge(metrics::routes())
         .fallback(answer::not_found)
         .with_state(live)
         .layer(RequestBodyLimitLayer::new(MAX_BODY))

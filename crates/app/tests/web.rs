@@ -316,6 +316,13 @@ fn another_host_and_other_methods_are_refused() {
     assert_eq!(post.status, 405);
     assert_eq!(served.get("/healthz").body, "ok\n");
     assert_eq!(served.get("/nothing").status, 404);
+    assert_eq!(served.get("/readyz").body, "ready\n");
+    let metrics = served.get("/metrics");
+    assert!(metrics.headers["content-type"].starts_with("text/plain; version=0.0.4"));
+    assert!(
+        metrics.body.contains("\nnode_gpu_hourly_cost{node=\"")
+            && metrics.body.contains("\nlowwater_plan_cash_per_month{")
+    );
 }
 
 #[test]
@@ -413,6 +420,7 @@ fn what_is_loaded_while_it_runs_is_shown() {
         page.status,
         page.body
     );
+    assert_eq!((empty.get("/readyz").status, empty.get("/healthz").status), (503, 200));
     let dir: &Path = empty.dir.path();
     assert_eq!(run(dir, &["load", "bill.csv"]).code, 0);
     assert_eq!(empty.get("/").status, 200);
