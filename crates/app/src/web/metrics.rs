@@ -221,4 +221,25 @@ mod tests {
             "{gpu} {node}"
         );
     }
+
+    #[test]
+    fn the_grafana_dashboard_asks_for_what_there_is() {
+        let dashboard: serde_json::Value =
+            serde_json::from_str(include_str!("../../../../docs/grafana/lowwater.json")).unwrap();
+        let text = text(&sample::facts(), &sample::plan());
+        let known: Vec<&str> = text
+            .lines()
+            .filter_map(|line| line.strip_prefix("# TYPE ")?.split(' ').next())
+            .collect();
+        let panels = dashboard["panels"].as_array().unwrap();
+        let targets = panels.iter().flat_map(|panel| panel["targets"].as_array().unwrap());
+        let asked: Vec<&str> = targets.map(|target| target["expr"].as_str().unwrap()).collect();
+        assert!(asked.len() >= 8, "{asked:?}");
+        for question in asked {
+            assert!(
+                known.iter().any(|name| question.contains(name)),
+                "{question} asks for none of {known:?}"
+            );
+        }
+    }
 }
