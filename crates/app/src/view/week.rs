@@ -257,7 +257,7 @@ impl WeekView {
         if let Some(forecast) = &self.forecast {
             let remark = format!("{}, of which {} is spent", forecast.basis, cents(forecast.so_far));
             figures.push(figure(
-                forecast.month.clone(),
+                format!("forecast {}", forecast.month),
                 money(amount::range(&forecast.total)),
                 remark,
             ));
