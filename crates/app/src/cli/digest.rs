@@ -4,11 +4,10 @@ use jiff::Span;
 use lowwater_model::charge::CostMetric;
 use lowwater_store::report::{Dimension, ReportQuery};
 
-use super::{Outcome, doctor};
+use super::Outcome;
 use crate::config::Settings;
 use crate::error::AppError;
 use crate::output;
-use crate::view::doctor::Diagnosis;
 use crate::view::next::Next;
 use crate::view::week::{Week, WeekView};
 use crate::web::{Asked, Days, Live, Shown};
@@ -42,8 +41,6 @@ pub fn week(shown: &Shown, days: Days, metric: Option<CostMetric>) -> Result<Wee
     let before = days.before(shown).map(|before| ask(skus, before)).transpose()?;
     let back = days.after.checked_sub(Span::new().days(LOOK_BACK_DAYS)).unwrap_or(days.first);
     let recent = Days { first: back.min(days.after.first_of_month()), after: days.after };
-    let evidence = doctor::evidence_of(&shown.store, shown.facts()?.clone())?;
-    let gaps = Diagnosis::new(&evidence, Next::default());
     let made_of = Week {
         days: (days.first, days.after),
         now: &*ask(skus, days)?,
@@ -51,7 +48,7 @@ pub fn week(shown: &Shown, days: Days, metric: Option<CostMetric>) -> Result<Wee
         owners: &*ask([Dimension::Workload, Dimension::Team], days)?,
         daily: &*ask([Dimension::Day, Dimension::Class], recent)?,
         plan: shown.plan()?,
-        gaps: &gaps.findings,
+        gaps: &shown.diagnosis()?.findings,
         approvals: &shown.approvals()?,
     };
     Ok(WeekView::new(&made_of, Next::default()))

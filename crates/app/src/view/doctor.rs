@@ -52,7 +52,7 @@ pub struct Finding {
 }
 
 /// All of them, as JSON a plain array.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Diagnosis {
     /// The most expensive first, unknown amounts last.
     pub findings: Vec<Finding>,

@@ -13,9 +13,11 @@ use lowwater_store::report::{Report, ReportQuery};
 use lowwater_store::state::{Approval, State};
 use lowwater_store::store::Store;
 
-use crate::cli::plan;
+use crate::cli::{doctor, plan};
 use crate::error::AppError;
 use crate::registry;
+use crate::view::doctor::Diagnosis;
+use crate::view::next::Next;
 
 /// How often a watch looks for a newer version.
 const LOOK: Duration = Duration::from_secs(1);
@@ -51,6 +53,7 @@ pub struct Shown {
     version: Version,
     facts: OnceLock<Facts>,
     plan: OnceLock<Plan>,
+    diagnosis: OnceLock<Diagnosis>,
     /// By question.
     reports: Mutex<BTreeMap<String, Arc<Report>>>,
     working: Mutex<()>,
@@ -138,14 +141,15 @@ impl Shown {
             version,
             facts: OnceLock::new(),
             plan: OnceLock::new(),
+            diagnosis: OnceLock::new(),
             reports: Mutex::default(),
             working: Mutex::default(),
         };
         // The first question registers tables and owners; after it the store only answers.
         if has_bill {
             shown.report(&ReportQuery::default())?;
-            // Most pages stand on the plan: it is there before they are asked for. Without one they say why.
-            let _ = shown.plan();
+            // What most people ask for first is there before they do. What can't be worked out says why when it is asked for.
+            super::page::warm(&shown);
         }
         Ok(shown)
     }
@@ -181,6 +185,17 @@ impl Shown {
             let _ = self.facts.set(self.store.facts(None)?);
         }
         self.facts.get().ok_or_else(gone)
+    }
+
+    /// What is missing for a better answer.
+    pub fn diagnosis(&self) -> Result<&Diagnosis, AppError> {
+        let facts = self.facts()?;
+        let _working = held(&self.working);
+        if self.diagnosis.get().is_none() {
+            let evidence = doctor::evidence_of(&self.store, facts.clone())?;
+            let _ = self.diagnosis.set(Diagnosis::new(&evidence, Next::default()));
+        }
+        self.diagnosis.get().ok_or_else(gone)
     }
 
     /// The plan of this version, audited.

@@ -49,6 +49,11 @@ macro_rules! pages {
         /// All of them, in the order of the navigation.
         pub const PAGES: &[PageMeta] = &[$($module::$name::META),+];
 
+        /// Works every page out as it is first asked for.
+        pub fn warm(shown: &Shown) {
+            $(let _ = $module::$name::view(shown, &Asked::new($module::$name::META.path, Vec::new()));)+
+        }
+
         /// Their routes: the page, its JSON and its tables as files.
         pub fn routes() -> Router<Arc<Live>> {
             let router = Router::new();

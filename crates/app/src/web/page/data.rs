@@ -3,7 +3,6 @@
 use serde::Serialize;
 
 use super::{PageMeta, Topic};
-use crate::cli::doctor;
 use crate::error::AppError;
 use crate::output::View as _;
 use crate::view::doctor::Diagnosis;
@@ -48,7 +47,7 @@ impl Topic for DataPage {
     fn view(shown: &Shown, _asked: &Asked) -> Result<DataView, AppError> {
         let store = &shown.store;
         Ok(DataView {
-            missing: Diagnosis::new(&doctor::evidence_of(store, shown.facts()?.clone())?, Next::default()),
+            missing: shown.diagnosis()?.clone(),
             loads: Unloaded::list(&held(store.manifest()), Next::default()),
             rejects: Rejects::new(store.rejects()?, store.currency(), MOST_REJECTS),
             tags: TagsView::new(store.tagging()?, store.currency(), false, Next::default()),
