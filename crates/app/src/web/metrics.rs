@@ -148,7 +148,7 @@ fn whole(out: &mut String, facts: &Facts, plan: &Plan) {
         states.sample(&[("state", state)], value);
     }
     let mut one = |name: &'static str, help: &str, value: f64| {
-        Family::new(out, name, help).sample(&[("currency", currency)], value)
+        Family::new(out, name, help).sample(&[("currency", currency)], value);
     };
     one(
         "lowwater_gpu_cost",
@@ -169,7 +169,9 @@ fn whole(out: &mut String, facts: &Facts, plan: &Plan) {
     for (quantile, value) in [("0.1", saved.p10), ("0.5", saved.p50), ("0.9", saved.p90)] {
         cash.sample(&[("currency", currency), ("quantile", quantile)], value.amount());
     }
-    let mut plain = |name: &'static str, help: &str, value: f64| Family::new(out, name, help).sample(&[], value);
+    let mut plain = |name: &'static str, help: &str, value: f64| {
+        Family::new(out, name, help).sample(&[], value);
+    };
     plain("lowwater_plan_steps", "Steps of the plan.", plan.steps.len() as f64);
     plain(
         "lowwater_replayed_days",
