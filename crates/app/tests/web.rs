@@ -427,6 +427,35 @@ fn what_is_loaded_while_it_runs_is_shown() {
 }
 
 #[test]
+fn settings_that_broke_while_it_runs_are_told_and_what_was_there_still_answers() {
+    let dir = tempfile::tempdir().unwrap();
+    organisation::write(dir.path());
+    assert_eq!(run(dir.path(), &["load", "bill.csv"]).code, 0);
+    let served = Served::new(dir);
+    assert_eq!(served.get("/explore").status, 200);
+    let policy = served.dir.path().join("lowwater-data/policy.toml");
+    let good = std::fs::read_to_string(&policy).unwrap();
+    std::fs::write(&policy, "[plan]\nmin_saving_per_month = \"<script>\"\n").unwrap();
+    let told =
+        |page: &Answer| page.body.contains("What is shown is not the newest") && page.body.contains("policy.toml");
+    let begin = std::time::Instant::now();
+    while !told(&served.get("/explore")) {
+        assert!(begin.elapsed().as_secs() < 60, "nothing is told");
+        std::thread::sleep(std::time::Duration::from_millis(200));
+    }
+    let page = served.get("/explore");
+    assert!(
+        page.status == 200 && page.body.contains("<table>") && !page.body.contains("<script>\""),
+        "it still answers"
+    );
+    std::fs::write(&policy, good).unwrap();
+    while told(&served.get("/explore")) {
+        assert!(begin.elapsed().as_secs() < 120, "it is mended and still told");
+        std::thread::sleep(std::time::Duration::from_millis(200));
+    }
+}
+
+#[test]
 fn only_this_machine_without_a_login() {
     let dir = tempfile::tempdir().unwrap();
     let refused = run(dir.path(), &["serve", "--listen", "0.0.0.0:0"]);

@@ -150,6 +150,8 @@ struct Frame<'a> {
     path: &'a str,
     chips: Vec<Chip>,
     freshness: String,
+    /// Why this is not the newest.
+    trouble: Option<String>,
     page: &'a Page,
 }
 
@@ -256,6 +258,7 @@ pub fn render(title: &str, asked: &Asked, shown: Option<&Shown>, page: &Page) ->
         path: &asked.path,
         chips: chips(asked),
         freshness: freshness(shown),
+        trouble: shown.and_then(Shown::trouble),
         page,
     }
     .render()

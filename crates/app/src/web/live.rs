@@ -36,6 +36,8 @@ pub struct Live {
     pub who: String,
     /// What forms carry, so that no other site can send them.
     pub token: String,
+    /// Why the newest version can't be shown; none where it is.
+    trouble: Arc<Mutex<Option<String>>>,
     current: RwLock<Option<Arc<Shown>>>,
     making: Mutex<()>,
 }
@@ -46,6 +48,7 @@ pub struct Shown {
     pub data: PathBuf,
     /// See [`Live::token`].
     pub token: String,
+    trouble: Arc<Mutex<Option<String>>>,
     /// The store at that version.
     pub store: Store,
     /// Until when the bill is there; none without a bill.
@@ -79,6 +82,7 @@ impl Live {
             data,
             who: String::new(),
             token: String::new(),
+            trouble: Arc::default(),
             current: RwLock::default(),
             making: Mutex::default(),
         }
@@ -94,18 +98,19 @@ impl Live {
     pub fn shown(&self) -> Result<Arc<Shown>, AppError> {
         match self.current() {
             Some(shown) => Ok(shown),
-            None => self.renew(),
+            None => self.renew(|_| ()),
         }
     }
 
-    /// Opens what is newer than the version that answers; until it is worked out, that one goes on to answer.
-    fn renew(&self) -> Result<Arc<Shown>, AppError> {
+    /// Opens what is newer than the version that answers; until `prepare` is done, that one goes on to answer.
+    fn renew(&self, prepare: fn(&Shown)) -> Result<Arc<Shown>, AppError> {
         let _making = held(&self.making);
         let version = version(&self.data);
         if let Some(shown) = self.current().filter(|shown| shown.version == version) {
             return Ok(shown);
         }
         let shown = Arc::new(Shown::open(self, version)?);
+        prepare(&shown);
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&shown));
         Ok(shown)
     }
@@ -119,8 +124,9 @@ impl Live {
         let live = Arc::downgrade(self);
         std::thread::spawn(move || {
             while let Some(live) = live.upgrade() {
-                // What can't be opened is told to who asks for a page.
-                let _ = live.renew();
+                // What most people ask for first is there before they do. What can't be opened is told on every page.
+                let failed = live.renew(super::page::warm).err().and_then(|error| error.message());
+                *held(&live.trouble) = failed;
                 drop(live);
                 std::thread::sleep(LOOK);
             }
@@ -136,6 +142,7 @@ impl Shown {
         let shown = Self {
             data: live.data.clone(),
             token: live.token.clone(),
+            trouble: Arc::clone(&live.trouble),
             store,
             until,
             version,
@@ -148,8 +155,6 @@ impl Shown {
         // The first question registers tables and owners; after it the store only answers.
         if has_bill {
             shown.report(&ReportQuery::default())?;
-            // What most people ask for first is there before they do. What can't be worked out says why when it is asked for.
-            super::page::warm(&shown);
         }
         Ok(shown)
     }
@@ -167,6 +172,11 @@ impl Shown {
         }
         reports.insert(key, Arc::clone(&report));
         Ok(report)
+    }
+
+    /// Why there is something newer that can't be shown; none where this is the newest.
+    pub fn trouble(&self) -> Option<String> {
+        held(&self.trouble).clone()
     }
 
     /// Approvals that hold now. They are no part of a version: a decision is seen at once.
