@@ -53,6 +53,8 @@ pub struct Bound {
     listener: TcpListener,
     runtime: tokio::runtime::Runtime,
     router: Router,
+    /// Let go last, outside of the runtime: stores bring one of their own.
+    live: Arc<Live>,
     /// Where it listens: the port is known even where any free one was asked for.
     pub address: SocketAddr,
 }
@@ -76,7 +78,8 @@ pub fn bind(serving: &Serving) -> Result<Bound, AppError> {
     Ok(Bound {
         listener,
         runtime,
-        router: router(live, address),
+        router: router(Arc::clone(&live), address),
+        live,
         address,
     })
 }
@@ -91,7 +94,10 @@ impl Bound {
             }
         };
         let serve = axum::serve(self.listener, self.router).with_graceful_shutdown(stop);
-        self.runtime.block_on(async { serve.await }).map_err(AppError::Output)
+        let ended = self.runtime.block_on(async { serve.await }).map_err(AppError::Output);
+        drop(self.runtime);
+        drop(self.live);
+        ended
     }
 }
 

@@ -31,7 +31,7 @@ impl Drop for Served {
 impl Served {
     fn new(dir: tempfile::TempDir) -> Self {
         let mut serve = program(dir.path(), &["serve", "--listen", "127.0.0.1:0"]);
-        let mut child = serve.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut child = serve.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap())
             .read_line(&mut line)
@@ -452,6 +452,47 @@ fn settings_that_broke_while_it_runs_are_told_and_what_was_there_still_answers()
     while told(&served.get("/explore")) {
         assert!(begin.elapsed().as_secs() < 120, "it is mended and still told");
         std::thread::sleep(std::time::Duration::from_millis(200));
+    }
+}
+
+#[test]
+fn versions_come_and_go_under_readers_and_ctrl_c_ends_it() {
+    let dir = tempfile::tempdir().unwrap();
+    organisation::write(dir.path());
+    assert_eq!(run(dir.path(), &["load", "bill.csv", "usage.csv"]).code, 0);
+    let mut served = Served::new(dir);
+    let done = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                while !done.load(std::sync::atomic::Ordering::Relaxed) {
+                    for path in ["/data", "/api/v1/explore", "/explore?file=rows"] {
+                        assert_eq!(served.get(path).status, 200, "{path}");
+                    }
+                }
+            });
+        }
+        for _ in 0..3 {
+            let load = run(served.dir.path(), &["load", "bill.csv", "--replace"]);
+            assert_eq!(load.code, 0, "{}", load.stderr);
+            std::thread::sleep(std::time::Duration::from_millis(1500));
+        }
+        done.store(true, std::sync::atomic::Ordering::Relaxed);
+    });
+    #[cfg(unix)]
+    {
+        let pid = served.child.id().to_string();
+        assert!(
+            std::process::Command::new("kill")
+                .args(["-INT", &pid])
+                .status()
+                .unwrap()
+                .success()
+        );
+        assert_eq!(served.child.wait().unwrap().code(), Some(0));
+        let mut said = String::new();
+        served.child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        assert_eq!(said, "", "nothing panicked");
     }
 }
 

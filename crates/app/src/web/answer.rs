@@ -13,15 +13,15 @@ use super::frame::{Page, Part, render};
 use super::live::{Live, Shown};
 use crate::error::AppError;
 
-/// Works an answer out where it may take its time.
+/// Works an answer out where it may take its time. A version is let go there too: its store may not be closed where
+/// requests are only passed on.
 pub async fn work<T: Send + 'static>(
     live: Arc<Live>,
     work: impl FnOnce(&Shown) -> Result<T, AppError> + Send + 'static,
-) -> Result<(Arc<Shown>, T), AppError> {
+) -> Result<T, AppError> {
     let outcome = tokio::task::spawn_blocking(move || {
         let shown = live.shown()?;
-        let answer = work(&shown)?;
-        Ok((shown, answer))
+        work(&shown)
     });
     outcome.await.unwrap_or_else(|_| {
         Err(AppError::Refused(
@@ -30,11 +30,16 @@ pub async fn work<T: Send + 'static>(
     })
 }
 
-/// A page, or why there is none.
-pub fn page(title: &str, asked: &Asked, outcome: Result<(Arc<Shown>, Page), AppError>) -> Response {
+/// The HTML of a page of a version.
+pub fn written(title: &str, asked: &Asked, shown: &Shown, page: &Page) -> Result<String, AppError> {
+    render(title, asked, Some(shown), page).map_err(|e| AppError::Output(std::io::Error::other(e)))
+}
+
+/// A page that was written, or why there is none.
+pub fn page(title: &str, asked: &Asked, outcome: Result<String, AppError>) -> Response {
     match outcome {
-        Ok((shown, page)) => html(StatusCode::OK, title, asked, (Some(&shown), &page)),
-        Err(error) => html(status(&error), title, asked, (None, &failed(&error))),
+        Ok(text) => Html(text).into_response(),
+        Err(error) => html(status(&error), title, asked, &failed(&error)),
     }
 }
 
@@ -79,12 +84,13 @@ pub async fn not_found(uri: Uri, Query(_): Query<Vec<(String, String)>>, State(_
         StatusCode::NOT_FOUND,
         "Not found",
         &Asked::new(uri.path(), Vec::new()),
-        (None, &page),
+        &page,
     )
 }
 
-fn html(status: StatusCode, title: &str, asked: &Asked, (shown, page): (Option<&Shown>, &Page)) -> Response {
-    match render(title, asked, shown, page) {
+/// A page of no version.
+fn html(status: StatusCode, title: &str, asked: &Asked, page: &Page) -> Response {
+    match render(title, asked, None, page) {
         Ok(text) => (status, Html(text)).into_response(),
         Err(error) => (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()).into_response(),
     }

@@ -44,11 +44,7 @@ pub fn routes() -> Router<Arc<Live>> {
 }
 
 async fn approvals(State(live): State<Arc<Live>>) -> Response {
-    answer::json(
-        answer::work(live, Shown::approvals)
-            .await
-            .map(|(_, approvals)| approvals),
-    )
+    answer::json(answer::work(live, Shown::approvals).await)
 }
 
 async fn approve(State(live): State<Arc<Live>>, headers: HeaderMap, Form(decision): Form<Decision>) -> Response {
@@ -91,7 +87,7 @@ async fn decide(
     let back = format!("/plan?step={}", encoded(&decision.step));
     let who = live.who.clone();
     match answer::work(live, move |shown| work(shown, &who, &decision)).await {
-        Ok(_) => Redirect::to(&back).into_response(),
+        Ok(()) => Redirect::to(&back).into_response(),
         Err(error) => answer::page("Plan", &asked, Err(error)),
     }
 }

@@ -27,7 +27,7 @@ pub fn routes() -> Router<Arc<Live>> {
 
 async fn ready(State(live): State<Arc<Live>>) -> Response {
     match answer::work(live, |_| Ok(())).await {
-        Ok(_) => "ready\n".into_response(),
+        Ok(()) => "ready\n".into_response(),
         Err(error) => (StatusCode::SERVICE_UNAVAILABLE, error.message().unwrap_or_default()).into_response(),
     }
 }
@@ -38,7 +38,7 @@ async fn metrics(State(live): State<Arc<Live>>) -> Response {
     })
     .await
     {
-        Ok((_, text)) => ([(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text).into_response(),
+        Ok(text) => ([(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text).into_response(),
         Err(error) => (StatusCode::SERVICE_UNAVAILABLE, error.message().unwrap_or_default()).into_response(),
     }
 }

@@ -90,20 +90,19 @@ fn with<T: Topic + 'static>(router: Router<Arc<Live>>) -> Router<Arc<Live>> {
     let page = |State(live): State<Arc<Live>>, Query(words): Words| async move {
         let asked = Asked::new(T::META.path, words);
         let question = asked.clone();
-        let file = asked.get("file").map(str::to_owned);
-        let outcome = answer::work(live, move |shown| Ok(T::page(&T::view(shown, &question)?, &question))).await;
-        match file {
-            Some(name) => table(&name, outcome.map(|(_, page)| page)),
-            None => answer::page(T::META.name, &asked, outcome),
+        if let Some(name) = asked.get("file").map(str::to_owned) {
+            let page = answer::work(live, move |shown| Ok(T::page(&T::view(shown, &question)?, &question)));
+            return table(&name, page.await);
         }
+        let page = answer::work(live, move |shown| {
+            let page = T::page(&T::view(shown, &question)?, &question);
+            answer::written(T::META.name, &question, shown, &page)
+        });
+        answer::page(T::META.name, &asked, page.await)
     };
     let json = |State(live): State<Arc<Live>>, Query(words): Words| async move {
         let asked = Asked::new(T::META.path, words);
-        answer::json(
-            answer::work(live, move |shown| T::view(shown, &asked))
-                .await
-                .map(|(_, view)| view),
-        )
+        answer::json(answer::work(live, move |shown| T::view(shown, &asked)).await)
     };
     router
         .route(T::META.path, get(page))
