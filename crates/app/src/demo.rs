@@ -14,7 +14,7 @@ pub mod meters;
 pub mod metrics;
 pub mod notebooks;
 pub mod places;
-mod prices;
+pub mod prices;
 mod rest;
 mod serving;
 mod training;

@@ -72,6 +72,10 @@ pub const RULES: &[(&str, &str)] = &[
         "A schedule is in its owner's zone and calendar, rests on enough history, and covers every hour of the week that is needed.",
     ),
     (
+        "foretold",
+        "The windows hold most of the hours in which a fleet was at work, and many of those of each machine in it.",
+    ),
+    (
         "scarce",
         "GPUs that are hard to get back are scheduled only with reserved capacity or with the risk allowed and priced.",
     ),

@@ -52,8 +52,8 @@ nebius,eu-north1,,gpu-h100-sxm_8gpu-128vcpu-1600gb,H100,8,on_demand,,23.60,list,
 aws,us-east-1,us-east-1b,g5.12xlarge,A10G,4,spot,,1.90,net,USD,2026-09-25,quote
 aws,us-east-1,us-east-1b,g5.12xlarge,A10G,4,spot,,1.95,net,USD,2026-10-25,quote
 aws,us-west-2,us-west-2a,p4d.24xlarge,A100-40,8,spot,,8.10,net,USD,2026-10-25,quote
-aws,us-east-1,,g6.4xlarge,L4,1,1y,no_upfront,0.78,net,USD,2026-09-20,quote
-gcp,us-central1,,g2-standard-8,L4,1,1y,no_upfront,0.50,net,USD,2026-09-20,quote
+aws,us-east-1,,g6e.xlarge,L40S,1,1y,no_upfront,1.12,net,USD,2026-09-20,quote
+gcp,us-central1,,g4-standard-48,RTX-PRO-6000,1,1y,no_upfront,2.85,net,USD,2026-09-20,quote
 ";
 
 const SPOT: &str = "\

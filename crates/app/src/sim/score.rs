@@ -19,6 +19,9 @@ use crate::error::AppError;
 /// Highest share of all GPU-hours that steps may take from machines that are needed: one in a thousand.
 const MAX_FALSE_SHARE: f64 = 0.001;
 
+/// Lowest share of the machines of a case that the lever finds that should: nine of ten.
+const MIN_FOUND_SHARE: f64 = 0.9;
+
 /// One case.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct CaseScore {
@@ -249,7 +252,28 @@ impl Score {
 
     /// Within all limits?
     pub fn is_good(&self) -> bool {
-        self.false_share() <= MAX_FALSE_SHARE && self.wrongly_on_spot == 0.0 && self.misallocated.is_empty()
+        self.faults().is_empty()
+    }
+
+    /// What is beyond a limit, in words.
+    pub fn faults(&self) -> Vec<String> {
+        let mut faults = self.misallocated.clone();
+        if self.false_share() > MAX_FALSE_SHARE {
+            faults.push(format!("false stops are {:.3} %", self.false_share() * 100.0));
+        }
+        if self.wrongly_on_spot > 0.0 {
+            faults.push(format!("{:.1} GPU-hours are wrongly on spot", self.wrongly_on_spot));
+        }
+        for (name, case) in &self.cases {
+            let least = MIN_FOUND_SHARE * case.machines as f64;
+            if let Some(found) = case.found.filter(|found| (*found as f64) < least) {
+                faults.push(format!(
+                    "{found} of {} machines found of the case `{name}`",
+                    case.machines
+                ));
+            }
+        }
+        faults
     }
 }
 

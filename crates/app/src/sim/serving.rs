@@ -54,7 +54,7 @@ fn steady(seed: u64) -> Vec<Planted> {
             let name = format!("search-{number}");
             let mut dice = Dice::new(seed, &name);
             let work = works_when(&mut dice, (250, 800), 14_000, |_| true);
-            Planted::new(STEADY, SERVING_EAST, "g6.4xlarge", &name, &mut dice)
+            Planted::new(STEADY, SERVING_EAST, "g6e.xlarge", &name, &mut dice)
                 .of("shopfront", "search-serving", &mut dice)
                 .workload("search-serving")
                 .works(work)
@@ -123,7 +123,7 @@ fn falling(seed: u64) -> Vec<Planted> {
             let mut dice = Dice::new(seed, &name);
             let end = HOURS - (6 - number as usize) * (96 + dice.below(24) as usize);
             let work = works_when(&mut dice, (250, 700), 9_000, |hour| hour < end);
-            Planted::new(FALLING, CODE, "g2-standard-8", &name, &mut dice)
+            Planted::new(FALLING, CODE, "g4-standard-48", &name, &mut dice)
                 .of("shopfront", "legacy", &mut dice)
                 .workload("legacy")
                 .works(work)

@@ -17,17 +17,38 @@ fn truth(dir: &Path) -> Truth {
     serde_json::from_str(&std::fs::read_to_string(dir.join("truth.json")).unwrap()).unwrap()
 }
 
+#[test]
+fn every_planted_machine_is_on_the_bill() {
+    for planted in (2..10).flat_map(cases::planted) {
+        let machine = &planted.machine;
+        assert!(
+            crate::demo::prices::price(machine.place, machine.sku).is_some(),
+            "{} has no price, so no bill names it",
+            machine.sku
+        );
+    }
+}
+
+/// The organisation whose campaigns looked like a working week.
+#[test]
+fn a_plan_holds_in_an_organisation_of_campaigns() {
+    let dir = tempfile::tempdir().unwrap();
+    let score = run(dir.path(), 7, &watch()).unwrap();
+    assert!(score.is_good(), "{score:?}");
+}
+
 /// One organisation, because it takes a while; then the same plan against lies about it.
 #[test]
 fn a_plan_holds_against_the_truth_and_not_against_lies() {
     let dir = tempfile::tempdir().unwrap();
     let score = run(dir.path(), 2, &watch()).unwrap();
-    assert!(score.is_good(), "{} falsely, {:?}", score.falsely, score.misallocated);
+    assert!(score.is_good(), "{score:?}");
     for case in [
         "abandoned",
         "left on",
         "company holiday",
         "training, idle between epochs",
+        "steady serving",
     ] {
         let of = &score.cases[case];
         assert_eq!(of.found, Some(of.machines), "{case}");
@@ -55,6 +76,15 @@ fn a_plan_holds_against_the_truth_and_not_against_lies() {
         !score.is_good() && score.false_share() > 0.01,
         "{}",
         score.false_share()
+    );
+    let mut blind = plan.clone();
+    blind.steps.clear();
+    let mut score = Score::new(2, &truth(dir.path()));
+    score.plan(&blind, plan.period);
+    score.found(&blind);
+    assert!(
+        score.false_share() == 0.0 && !score.is_good(),
+        "a plan without steps finds nothing"
     );
     let mut robbed = truth(dir.path());
     robbed.paid.iter_mut().find(|paid| paid.team.is_some()).unwrap().billed +=

@@ -79,12 +79,8 @@ impl SimView {
 
     fn faults(&self) -> Vec<String> {
         let of = |score: &Score| {
-            let mut faults = score.misallocated.clone();
-            if !score.is_good() {
-                faults.push(format!("false stops are {:.3} %", score.false_share() * 100.0));
-            }
+            let faults = score.faults().into_iter();
             faults
-                .into_iter()
                 .map(|fault| format!("seed {}: {fault}", score.seed))
                 .collect::<Vec<_>>()
         };

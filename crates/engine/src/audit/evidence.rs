@@ -185,31 +185,47 @@ fn scheduled(case: Case<'_>, step: &Step, set: &SetSchedule, report: &mut Report
     foretold(case, step, set, &members, report);
 }
 
-/// Did the windows hold most of the hours in which the machines were at work?
+/// Did the windows hold most of the hours in which the machines were at work, all together and each?
 fn foretold(case: Case<'_>, step: &Step, set: &SetSchedule, members: &[&Resource], report: &mut Report) {
     let history = case.facts.history.hour_range();
     // Minutes of each hour in which the schedule runs; an hour that is off in part counts as its beginning does.
     let minutes = clock::running(&set.schedule, history.clone());
-    let (mut inside, mut outside) = (0_u32, 0_u32);
-    for (hour, running) in history.zip(minutes) {
-        let at_work = members
-            .iter()
-            .filter_map(|m| m.usage.at(Hour(hour)))
-            .filter(|seen| seen.activity_max_bin > 0)
-            .count() as u32;
-        let counted = if running & 1 == 1 { &mut inside } else { &mut outside };
-        *counted += at_work;
+    let (mut of_fleet, mut fleet_outside, mut least) = (0_u32, 0_u32, 0.0);
+    let mut demand = |outside: u32, all: u32, least: f64, who: &str| {
+        let inside = f64::from(all - outside);
+        report.demand(
+            inside >= least * f64::from(all) - 1e-9 * f64::from(all),
+            "foretold",
+            &at(step),
+            || format!("{outside} of {all} hours of work of {who} were outside of its windows"),
+        );
+    };
+    for member in members {
+        let rules = settings(case, step, member);
+        let at_work = |hour: i64| {
+            member
+                .usage
+                .at(Hour(hour))
+                .is_some_and(|seen| seen.activity_max_bin > 0)
+        };
+        let running: Vec<bool> = history
+            .clone()
+            .zip(&minutes)
+            .filter(|(h, _)| at_work(*h))
+            .map(|(_, m)| m & 1 == 1)
+            .collect();
+        let (all, outside) = (running.len() as u32, running.iter().filter(|on| !**on).count() as u32);
+        demand(
+            outside,
+            all,
+            rules.float("min_member_covered_share"),
+            member.id.as_str(),
+        );
+        of_fleet += all;
+        fleet_outside += outside;
+        least = rules.float("min_covered_share");
     }
-    let share = members
-        .first()
-        .map_or(0.0, |m| settings(case, step, m).float("min_covered_share"));
-    let all = f64::from(inside + outside);
-    report.demand(
-        f64::from(inside) >= share * all - 1e-9 * all,
-        "schedule",
-        &at(step),
-        || format!("{outside} of {all} hours of work were outside of its windows"),
-    );
+    demand(fleet_outside, of_fleet, least, "the fleet");
 }
 
 fn first_seen(resource: &Resource, mut hours: std::ops::Range<i64>) -> Option<i64> {

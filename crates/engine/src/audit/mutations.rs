@@ -537,7 +537,7 @@ const WORLDS: &[World] = &[
             });
         });
     }),
-    ("work at times that no week foretells", "schedule", |f| {
+    ("work at times that no week foretells", "foretold", |f| {
         // One hour of thirteen: each hour of the week now and then, none often.
         f.resources[1..4].iter_mut().for_each(|r| {
             r.usage.hours.iter_mut().step_by(13).flatten().for_each(|seen| {
@@ -545,6 +545,14 @@ const WORLDS: &[World] = &[
                 seen.activity_max_bin = 9;
             });
         });
+    }),
+    ("one machine of a fleet that works at other times", "foretold", |f| {
+        let seen = f.resources[1].usage.hours.iter_mut().enumerate();
+        seen.filter_map(|(hour, seen)| seen.as_mut().map(|seen| (hour, seen)))
+            .for_each(|(hour, seen)| {
+                seen.idle = hour % 300 != 0;
+                seen.activity_max_bin = if seen.idle { 0 } else { 9 };
+            });
     }),
     ("a cent less", "bill", |f| f.ledger.total -= Money::from_units(1)),
     ("a cheaper hour", "saving", |f| {

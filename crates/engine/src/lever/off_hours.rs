@@ -35,7 +35,7 @@ pub const META: LeverMeta = LeverMeta {
           Replay removes only hours outside the windows that were seen to be idle. An hour in which somebody worked \
           at night stays, as if the machine had been woken by hand, and so does an hour that nobody measured.\n\n\
           Refused: machines without metrics or with too few, less than two weeks of history, use at times that no week \
-          foretells, costs that are spread \
+          foretells (of the fleet or of one machine in it), costs that are spread \
           evenly, use around the clock, and GPUs that are hard to get back, unless capacity is reserved or the owner \
           accepts the risk, which is then priced into the saving. `never`, `keep`, standby and criticality are \
           respected. A stop empties instance stores: where a type has one, or that is not known, the step waits until \
@@ -63,6 +63,11 @@ pub const META: LeverMeta = LeverMeta {
                 "min_covered_share",
                 Float(0.95),
                 "Share of the active hours of the history that the windows must hold. Nineteen of twenty: who works at other times now and then wakes a machine by hand; what is used in campaigns, on days that no week foretells, has no working hours.",
+            ),
+            key(
+                "min_member_covered_share",
+                Float(0.75),
+                "Share of its own active hours that the windows must hold for one machine of a fleet. Three of four: one that works at other times than its fleet is left out of the schedule, however large the fleet; looser than for the fleet, since a little-used machine has few hours to judge by.",
             ),
             key(
                 "min_observed_share",
@@ -138,16 +143,20 @@ impl Lever for OffHours {
                     .push(Member { resource, guessed }),
             }
         }
-        let of_members = merged(declined).into_iter().map(Verdict::Declined);
         let keys: Vec<FleetKey> = fleets.keys().cloned().collect();
-        let of_fleets = fleets
-            .into_iter()
-            .map(|(key, members)| Fleet::new(so_far, policy, key.name_among(&keys), key, members).verdict());
-        of_fleets.chain(of_members).collect()
+        let mut verdicts = Vec::new();
+        for (key, members) in fleets {
+            let (of_fleet, apart) = Fleet::new(so_far, policy, key.name_among(&keys), key, members).verdicts();
+            verdicts.push(of_fleet);
+            declined.extend(apart);
+        }
+        verdicts.extend(merged(declined).into_iter().map(Verdict::Declined));
+        verdicts
     }
 }
 
 /// A machine of a fleet, with the guess of its class where nobody declared it.
+#[derive(Clone)]
 struct Member<'a> {
     resource: &'a Resource,
     guessed: Option<String>,

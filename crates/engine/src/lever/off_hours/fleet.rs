@@ -15,7 +15,7 @@ use lowwater_model::schedule::Schedule;
 use lowwater_model::usage::HourUsage;
 
 use super::profile::{self, Profile};
-use super::{FleetKey, META, Member, evidence, first_observed, holidays};
+use super::{FleetKey, META, Member, Refused, evidence, first_observed, holidays};
 use crate::replay::{Replay, Saved};
 
 /// Machines of one fleet that may be scheduled.
@@ -25,9 +25,7 @@ pub(super) struct Fleet<'a> {
     settings: Settings,
     name: WorkloadName,
     key: FleetKey,
-    members: Vec<&'a Resource>,
-    /// The guesses of their classes, where nobody declared them.
-    guessed: Vec<String>,
+    members: Vec<Member<'a>>,
 }
 
 /// The first bin above a tenth of the memory: less is a driver and an empty context.
@@ -41,6 +39,20 @@ struct Outside {
     active: f64,
 }
 
+/// Hours of the history in which machines were at work, and how many of them were outside the windows.
+#[derive(Default)]
+struct Work {
+    active: u32,
+    outside: u32,
+}
+
+impl Work {
+    /// Share of the hours of work inside the windows; of none, all.
+    fn covered(&self) -> f64 {
+        1.0 - f64::from(self.outside) / f64::from(self.active.max(1))
+    }
+}
+
 impl<'a> Fleet<'a> {
     pub(super) fn new(so_far: &'a Replay<'a>, policy: &'a Policy, name: WorkloadName, key: FleetKey, members: Vec<Member<'a>>) -> Self {
         let settings = policy.lever(META.name, key.team.as_ref(), key.environment.as_deref());
@@ -50,17 +62,69 @@ impl<'a> Fleet<'a> {
             settings,
             name,
             key,
-            members: members.iter().map(|member| member.resource).collect(),
-            guessed: members.into_iter().filter_map(|member| member.guessed).collect(),
+            members,
         }
     }
 
-    pub(super) fn verdict(&self) -> Verdict {
-        match self.schedule() {
-            Err(why) => Verdict::Declined(self.declined(why, BTreeMap::new())),
-            Ok(schedule) if self.key.scarce => self.scarce(schedule),
-            Ok(schedule) => Verdict::Found(self.finding(schedule, None)),
+    /// One verdict on the fleet, and a refusal of each machine that does not keep the fleet's hours.
+    pub(super) fn verdicts(mut self) -> (Verdict, Vec<Refused>) {
+        let mut apart = Vec::new();
+        loop {
+            let schedule = match self.schedule() {
+                Ok(schedule) => schedule,
+                Err(why) => return (Verdict::Declined(self.declined(why, BTreeMap::new())), apart),
+            };
+            let refused = self.leave_apart(&schedule);
+            if refused.is_empty() {
+                return (self.judge(schedule), apart);
+            }
+            // Their hours are in the windows too: without them the fleet may have other ones.
+            apart.extend(refused);
         }
+    }
+
+    fn judge(&self, schedule: Schedule) -> Verdict {
+        match self.check_covered(&schedule) {
+            Err(why) => Verdict::Declined(self.declined(why, BTreeMap::new())),
+            Ok(()) if self.key.scarce => self.scarce(schedule),
+            Ok(()) => Verdict::Found(self.finding(schedule, None)),
+        }
+    }
+
+    /// Takes out of the fleet the machines that work at other times than it does; never all of them.
+    fn leave_apart(&mut self, schedule: &Schedule) -> Vec<Refused> {
+        let least = self.settings.float("min_member_covered_share");
+        let keeps = |member: &Member<'a>| self.work(&[member.resource], schedule).covered() >= least;
+        let (kept, apart): (Vec<Member<'a>>, Vec<Member<'a>>) = self.members.iter().cloned().partition(keeps);
+        if kept.is_empty() {
+            return Vec::new();
+        }
+        self.members = kept;
+        let why = format!(
+            "does not keep the hours of the other machines of {}: under {:.0} % of its active hours were in {}; start it by hand \
+             when needed",
+            self.name,
+            least * 100.0,
+            schedule.describe()
+        );
+        apart.iter().map(|member| super::refused(member.resource, why.clone().into())).collect()
+    }
+
+    /// The hours in which these machines were at work.
+    fn work(&self, machines: &[&Resource], schedule: &Schedule) -> Work {
+        let history = self.so_far.facts().history;
+        let stopped = schedule.stopped(history);
+        let hours = machines.iter().flat_map(|machine| machine.usage.iter());
+        let mut work = Work::default();
+        for (hour, _) in hours.filter(|(hour, usage)| usage.is_active() && history.hour_range().contains(&hour.0)) {
+            work.active += 1;
+            work.outside += u32::from(stopped.contains(hour.start_second()));
+        }
+        work
+    }
+
+    fn resources(&self) -> Vec<&'a Resource> {
+        self.members.iter().map(|member| member.resource).collect()
     }
 
     fn declined(&self, why: String, numbers: BTreeMap<String, Estimate>) -> Declined {
@@ -74,7 +138,7 @@ impl<'a> Fleet<'a> {
     fn target(&self) -> Target {
         Target {
             workload: self.key.workload.clone(),
-            resources: self.members.iter().map(|r| r.id.clone()).collect(),
+            resources: self.members.iter().map(|member| member.resource.id.clone()).collect(),
             scope: None,
         }
     }
@@ -87,7 +151,7 @@ impl<'a> Fleet<'a> {
         self.check_history()?;
         let dates = holidays(facts, self.key.holidays.as_ref(), &zone);
         let free = dates.clone().unwrap_or_default();
-        let profile = Profile::of(&self.members, facts.history, &zone, &free);
+        let profile = Profile::of(&self.resources(), facts.history, &zone, &free);
         let margin = usize::try_from(self.settings.int("margin_hours")).unwrap_or(0);
         let windows = profile.windows(self.settings.float("needed_share"), margin);
         if windows.is_empty() {
@@ -105,28 +169,21 @@ impl<'a> Fleet<'a> {
             holidays,
             holiday_dates: free,
         };
-        self.check_covered(&schedule)?;
         Ok(schedule)
     }
 
     /// Were most of the hours in which somebody worked inside the windows?
     fn check_covered(&self, schedule: &Schedule) -> Result<(), String> {
-        let history = self.so_far.facts().history;
-        let stopped = schedule.stopped(history);
-        let (mut active, mut outside) = (0_u32, 0_u32);
-        for (hour, _) in self.members.iter().flat_map(|member| member.usage.iter()).filter(|(_, usage)| usage.is_active()) {
-            let counts = history.hour_range().contains(&hour.0);
-            active += u32::from(counts);
-            outside += u32::from(counts && stopped.contains(hour.start_second()));
-        }
+        let work = self.work(&self.resources(), schedule);
         let least = self.settings.float("min_covered_share");
-        let covered = 1.0 - f64::from(outside) / f64::from(active.max(1));
-        if covered >= least {
+        if work.covered() >= least {
             return Ok(());
         }
         Err(format!(
-            "used at times that no week foretells: {outside} of its {active} active hours were outside {}, and the policy wants \
-             {:.0} % inside; start these by hand when needed",
+            "used at times that no week foretells: {} of its {} active hours were outside {}, and the policy wants {:.0} % inside; \
+             start these by hand when needed",
+            work.outside,
+            work.active,
             schedule.describe(),
             least * 100.0
         ))
@@ -134,7 +191,7 @@ impl<'a> Fleet<'a> {
 
     fn check_history(&self) -> Result<(), String> {
         let history = self.so_far.facts().history;
-        let first = self.members.iter().filter_map(|r| first_observed(r, history)).min();
+        let first = self.resources().into_iter().filter_map(|r| first_observed(r, history)).min();
         let seconds = first.map_or(0, |hour| history.end.as_second() - hour.start_second());
         let (days, need) = (seconds / (24 * HOUR_SECONDS), self.settings.int("min_history_days"));
         if days < need {
@@ -148,7 +205,7 @@ impl<'a> Fleet<'a> {
     fn change(&self, schedule: Schedule, capacity_risk: Option<CapacityRisk>) -> Change {
         Change::SetSchedule(SetSchedule {
             workload: self.name.clone(),
-            resources: self.members.iter().map(|r| r.id.clone()).collect(),
+            resources: self.members.iter().map(|member| member.resource.id.clone()).collect(),
             schedule,
             capacity_risk,
         })
@@ -205,7 +262,7 @@ impl<'a> Fleet<'a> {
     fn finding(&self, schedule: Schedule, risk: Option<CapacityRisk>) -> Finding {
         Finding {
             target: self.target(),
-            needs: evidence::store_condition(&self.members, self.policy)
+            needs: evidence::store_condition(&self.resources(), self.policy)
                 .into_iter()
                 .collect(),
             because: self.because(&schedule, risk),
@@ -256,11 +313,11 @@ impl<'a> Fleet<'a> {
                 facts.currency
             ));
         }
-        let mut prices: Vec<String> = self.members.iter().map(|r| evidence::price(facts, r)).collect();
+        let mut prices: Vec<String> = self.resources().into_iter().map(|r| evidence::price(facts, r)).collect();
         prices.sort_unstable();
         prices.dedup();
         because.extend(prices);
-        because.extend(self.guessed.iter().cloned());
+        because.extend(self.members.iter().filter_map(|member| member.guessed.clone()));
         because
     }
 
@@ -268,17 +325,17 @@ impl<'a> Fleet<'a> {
     fn holding_memory(&self, schedule: &Schedule) -> usize {
         let stopped = schedule.stopped(self.so_far.facts().period);
         let holds = |usage: &HourUsage| usage.idle && usage.memory_max_bin.is_some_and(|bin| bin >= MEMORY_BIN);
-        let lost = |member: &&&Resource| {
+        let lost = |member: &&Resource| {
             let mut hours = member.usage.iter().filter(|(_, usage)| holds(usage));
             hours.any(|(hour, _)| stopped.contains(hour.start_second()))
         };
-        self.members.iter().filter(lost).count()
+        self.resources().iter().filter(|member| lost(member)).count()
     }
 
     fn outside(&self, schedule: &Schedule) -> Outside {
         let stopped = schedule.stopped(self.so_far.facts().period);
         let mut outside = Outside::default();
-        for member in &self.members {
+        for member in self.resources() {
             let left = self.so_far.remaining(&member.id).intersect(&stopped);
             outside.billed += left.hours();
             let hours = |which: fn(&HourUsage) -> bool| {
