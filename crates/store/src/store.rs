@@ -8,8 +8,10 @@ use datafusion::arrow::array::{ArrayRef, BooleanArray, Int64Array, RecordBatch, 
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use jiff::tz::TimeZone;
 use lowwater_model::charge::CostMetric;
+use lowwater_model::cloud::cloud_id;
 use lowwater_model::facts::{Basis, Owner};
 use lowwater_model::money::ExactSum;
+use lowwater_model::offer::Offer;
 use lowwater_model::period::Period;
 use lowwater_model::policy::Section;
 use lowwater_model::workload::Traits;
@@ -218,7 +220,7 @@ impl Store {
     pub(crate) fn join_hosts(&self, session: &Session, observed: &[join::Observed]) -> Result<Joined, StoreError> {
         let resources = session.query(
             "SELECT ResourceId, max(ResourceName) AS ResourceName, max(Tags) AS Tags, max(x_Sku) AS x_Sku,
-                    max(x_GpuCount) AS x_GpuCount
+                    max(x_Cloud) AS x_Cloud, max(x_GpuCount) AS x_GpuCount
              FROM gpu_hours WHERE ResourceId IS NOT NULL AND x_LineKind = 'compute' GROUP BY ResourceId ORDER BY ResourceId",
         )?;
         let resources: Vec<join::Billed> = resources.iter().map(|row| self.billed(row)).collect();
@@ -271,12 +273,11 @@ impl Store {
     /// GPUs of a resource: what the bill or the table says, else what offers.csv says of its type; 0 = unknown.
     pub(crate) fn gpus(&self, row: Row<'_>) -> f64 {
         let declared = || {
-            let sku = row.text("x_Sku")?;
-            let mut offers = self
-                .config
-                .offers
-                .iter()
-                .filter(|o| o.sku.as_str().eq_ignore_ascii_case(sku));
+            let (sku, cloud) = (row.text("x_Sku")?, cloud_id(row.text_or_empty("x_Cloud")));
+            let is_of_type = |offer: &&Offer| {
+                (cloud.is_empty() || offer.cloud == cloud) && offer.sku.as_str().eq_ignore_ascii_case(sku)
+            };
+            let mut offers = self.config.offers.iter().filter(is_of_type);
             offers.find_map(|offer| offer.holds().map(|holds| holds.count))
         };
         row.number("x_GpuCount").or_else(declared).unwrap_or(0.0)

@@ -297,7 +297,7 @@ fn a_decoder_that_panics_is_a_damaged_file() {
 
 /// A day of machines of a cloud whose types no table knows: the bill says in its own words what is in them.
 const OWN_WORDS: &str = "ChargePeriodStart,ChargePeriodEnd,BilledCost,EffectiveCost,BillingCurrency,ChargeCategory,ServiceCategory,\
-ResourceId,ResourceName,ConsumedQuantity,ConsumedUnit,SkuPriceDetails,SkuMeter,ChargeDescription\n";
+ResourceId,ResourceName,ConsumedQuantity,ConsumedUnit,SkuPriceDetails,SkuMeter,ChargeDescription,ProviderName\n";
 
 fn own_words() -> String {
     let machines = [
@@ -317,11 +317,10 @@ fn own_words() -> String {
         let time = |second| Timestamp::from_second(second).unwrap();
         for (id, words) in machines {
             let (start, end) = (time(from), time(from + to));
-            bill += &format!("{start},{end},2,2,USD,Usage,Compute,{id},host-{id},1,Hours,{words}\n");
+            bill += &format!("{start},{end},2,2,USD,Usage,Compute,{id},host-{id},1,Hours,{words},own\n");
         }
     }
-    bill +=
-        "2026-10-01T00:00:00Z,2026-10-02T00:00:00Z,9,9,USD,Usage,Storage,disk,disk,1,GB,,,Disk for NVIDIA H100 nodes\n";
+    bill += "2026-10-01T00:00:00Z,2026-10-02T00:00:00Z,9,9,USD,Usage,Storage,disk,disk,1,GB,,,Disk for NVIDIA H100 nodes,own\n";
     bill
 }
 
@@ -399,7 +398,8 @@ fn machines_whose_type_no_table_knows_are_gpus_by_the_bills_own_words() {
     let header =
         "provider,region,zone,sku,accelerator,count,market,payment,price_per_hour,price_basis,currency,as_of,source\n";
     let offer = "own,,,BOX-H100,H100,1,on_demand,,2,list,USD,2026-10-01,price list\n";
-    std::fs::write(dir.path().join("offers.csv"), format!("{header}{offer}")).unwrap();
+    let elsewhere = "aws,,,BOX-H100,H100,8,on_demand,,2,list,USD,2026-10-01,another cloud's type of that name\n";
+    std::fs::write(dir.path().join("offers.csv"), format!("{header}{elsewhere}{offer}")).unwrap();
     let declared = open(dir.path()).facts(None).unwrap();
     let one = resource(&declared, "n-4");
     assert_eq!(one.gpus, 1.0, "offers.csv declares it");
