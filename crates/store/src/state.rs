@@ -1,5 +1,5 @@
-//! What people decided: approvals of steps, and a log of every decision that can only grow. In `state.db`, apart from what
-//! was loaded: a store may be made anew from its files, decisions may not.
+//! What people decided, and who they are: approvals of steps, users and tokens of the dashboard, and a log of it all that can
+//! only grow. In `state.db`, apart from what was loaded: a store may be made anew from its files, decisions may not.
 
 use std::path::{Path, PathBuf};
 
@@ -12,11 +12,18 @@ use tokio::runtime::Runtime;
 
 use crate::error::StoreError;
 
+mod people;
+mod tickets;
+
+pub use people::{NAME_RULE, Person, Role, Scope, is_name};
+pub use tickets::{SESSION_DAYS, Token};
+
 /// Name of the file in the data directory.
 const FILE: &str = "state.db";
 
 /// What each version of the form adds; the number of those that were applied stands in the file.
-const FORMS: [&str; 1] = ["CREATE TABLE approvals (
+const FORMS: [&str; 2] = [
+    "CREATE TABLE approvals (
        number INTEGER PRIMARY KEY,
        step TEXT NOT NULL, plan TEXT NOT NULL, title TEXT NOT NULL, per_month TEXT NOT NULL,
        who TEXT NOT NULL, at TEXT NOT NULL, until TEXT NOT NULL,
@@ -27,7 +34,17 @@ const FORMS: [&str; 1] = ["CREATE TABLE approvals (
        at TEXT NOT NULL, who TEXT NOT NULL, what TEXT NOT NULL, about TEXT NOT NULL,
        before TEXT NOT NULL, hash TEXT NOT NULL UNIQUE);
      CREATE TRIGGER log_is_not_changed BEFORE UPDATE ON log BEGIN SELECT RAISE(ABORT, 'the log can only grow'); END;
-     CREATE TRIGGER log_is_not_cut BEFORE DELETE ON log BEGIN SELECT RAISE(ABORT, 'the log can only grow'); END;"];
+     CREATE TRIGGER log_is_not_cut BEFORE DELETE ON log BEGIN SELECT RAISE(ABORT, 'the log can only grow'); END;",
+    "CREATE TABLE users (
+       name TEXT PRIMARY KEY, password TEXT NOT NULL, role TEXT NOT NULL, scope TEXT NOT NULL, added_by TEXT NOT NULL, added_at TEXT NOT NULL);
+     CREATE TABLE tokens (
+       name TEXT PRIMARY KEY, secret TEXT NOT NULL UNIQUE, role TEXT NOT NULL, scope TEXT NOT NULL, until TEXT NOT NULL,
+       added_by TEXT NOT NULL, added_at TEXT NOT NULL);
+     CREATE TABLE sessions (
+       secret TEXT PRIMARY KEY, name TEXT NOT NULL REFERENCES users (name) ON DELETE CASCADE, since TEXT NOT NULL, seen TEXT NOT NULL);
+     CREATE TRIGGER sessions_end_with_the_password AFTER UPDATE OF password ON users BEGIN
+       DELETE FROM sessions WHERE name = NEW.name; END;",
+];
 
 /// A step that somebody approved.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -57,9 +74,9 @@ pub struct Entry {
     pub at: Timestamp,
     /// Who.
     pub who: String,
-    /// `approved` or `withdrew`.
+    /// What was done, such as `approved` or `logged in`.
     pub what: String,
-    /// Which step, of which plan.
+    /// To what: a step of a plan, a user, a token.
     pub about: String,
     /// Hash of this line and of the one before: a line that is changed or gone is found.
     pub hash: String,
