@@ -49,6 +49,8 @@ commands! {
     explain::Explain,
     offers::Offers,
     serve::Serve,
+    user::User,
+    token::Token,
     digest::Digest,
     rejects::Rejects,
     tags::Tags,

@@ -16,6 +16,8 @@ pub enum AppError {
     Input(String),
     /// Possible, but not done (exit 4).
     Refused(String),
+    /// Who asks may not (exit 4).
+    Denied(String),
     /// The user pressed Ctrl-C between two steps (exit 130).
     Stopped(String),
     /// Standard output is gone or full.
@@ -30,7 +32,7 @@ impl AppError {
             Self::Usage(_) => 2,
             Self::Input(_) => 3,
             Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => 0,
-            Self::Refused(_) | Self::Output(_) => 4,
+            Self::Refused(_) | Self::Denied(_) | Self::Output(_) => 4,
             Self::Stopped(_) => 130,
         }
     }
@@ -59,14 +61,18 @@ impl AppError {
             Self::Store(_) | Self::Input(_) => {
                 "look whether the file is there and is what the command expects, then do the same again"
             }
-            Self::Usage(_) | Self::Refused(_) | Self::Stopped(_) => "`lowwater help` lists every command and option",
+            Self::Usage(_) | Self::Refused(_) | Self::Denied(_) | Self::Stopped(_) => {
+                "`lowwater help` lists every command and option"
+            }
         }
     }
 
     fn what(&self) -> Option<String> {
         match self {
             Self::Store(error) => Some(error.to_string()),
-            Self::Usage(text) | Self::Input(text) | Self::Refused(text) | Self::Stopped(text) => Some(text.clone()),
+            Self::Usage(text) | Self::Input(text) | Self::Refused(text) | Self::Denied(text) | Self::Stopped(text) => {
+                Some(text.clone())
+            }
             Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => None,
             Self::Output(error) => Some(format!("standard output: {error}")),
         }

@@ -15,6 +15,7 @@ pub mod load;
 pub mod next;
 pub mod offers;
 mod orders;
+pub mod people;
 pub mod plan;
 pub mod policy;
 pub mod prices;

@@ -70,9 +70,9 @@ impl Args {
 
 /// The same in a browser, until Ctrl-C; on any port where the usual one is taken.
 fn serve(dir: &Path, who: &str) -> Result<(), AppError> {
-    let on = |listen: SocketAddr| web::bind(&Serving { data: dir.to_owned(), listen, who: who.to_owned() });
+    let on = |listen: SocketAddr| web::bind(&Serving::here(dir, listen, who));
     let bound = on(web::ADDRESS).or_else(|_| on(SocketAddr::new(web::ADDRESS.ip(), 0)))?;
-    output::text(&format!("\nThe same as pages: http://{}/  (Ctrl-C ends it)\n", bound.address))?;
+    output::text(&format!("\nThe same as pages: {}  (Ctrl-C ends it)\n", bound.url()))?;
     bound.run()
 }
 

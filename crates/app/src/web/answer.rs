@@ -2,16 +2,18 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Query, State};
+use axum::extract::Extension;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::http::{StatusCode, Uri};
 use axum::response::{Html, IntoResponse as _, Response};
 use serde::Serialize;
 
 use super::asked::Asked;
+use super::asker::Asker;
 use super::frame::{Page, Part, render};
 use super::live::{Live, Shown};
 use crate::error::AppError;
+use crate::view::people::scope_words;
 
 /// Works an answer out where it may take its time. A version is let go there too: its store may not be closed where
 /// requests are only passed on.
@@ -28,6 +30,18 @@ pub async fn work<T: Send + 'static>(
             "this answer could not be worked out\nhint: this is a fault of Lowwater: please report it".into(),
         ))
     })
+}
+
+/// May somebody be shown this, which is of the whole organisation?
+pub fn whole(asker: &Asker, what: &str) -> Result<(), AppError> {
+    if asker.sees_everything() {
+        return Ok(());
+    }
+    Err(AppError::Denied(format!(
+        "{} sees {}, and the {what} page is of the whole organisation\nhint: Explore shows what is yours",
+        asker.person.name,
+        scope_words(&asker.person.scope)
+    )))
 }
 
 /// The HTML of a page of a version.
@@ -78,12 +92,13 @@ pub fn file(name: &str, kind: &'static str, outcome: Result<Vec<u8>, AppError>) 
 }
 
 /// There is nothing at that address.
-pub async fn not_found(uri: Uri, Query(_): Query<Vec<(String, String)>>, State(_): State<Arc<Live>>) -> Response {
+pub async fn not_found(uri: Uri, asker: Option<Extension<Asker>>) -> Response {
+    let asker = asker.map(|Extension(asker)| asker).unwrap_or_default();
     let page = Page::new("There is no such page.").part(Part::Text("Choose one at the left.".into()));
     html(
         StatusCode::NOT_FOUND,
         "Not found",
-        &Asked::new(uri.path(), Vec::new()),
+        &Asked::new(uri.path(), Vec::new()).asked_by(asker),
         &page,
     )
 }
@@ -111,6 +126,9 @@ fn failed(error: &AppError) -> Page {
 }
 
 fn status(error: &AppError) -> StatusCode {
+    if matches!(error, AppError::Denied(_)) {
+        return StatusCode::FORBIDDEN;
+    }
     match error.exit_code() {
         2 => StatusCode::BAD_REQUEST,
         3 => StatusCode::UNPROCESSABLE_ENTITY,

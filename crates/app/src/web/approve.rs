@@ -3,19 +3,20 @@
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::{Form, State};
+use axum::extract::{Extension, Form, State};
 use axum::http::HeaderMap;
-use axum::http::header::{HOST, ORIGIN};
 use axum::response::{IntoResponse as _, Redirect, Response};
 use axum::routing::{get, post};
 use jiff::{SignedDuration, Timestamp};
 use lowwater_model::facts::Facts;
 use lowwater_model::plan::{Plan, Step};
-use lowwater_store::state::{self, Approval};
+use lowwater_store::state::{self, Approval, Role};
 use serde::Deserialize;
 
 use super::answer;
 use super::asked::{Asked, encoded};
+use super::asker::Asker;
+use super::guard::is_ours;
 use super::live::{Live, Shown};
 use crate::amount::range;
 use crate::error::AppError;
@@ -43,20 +44,31 @@ pub fn routes() -> Router<Arc<Live>> {
         .route("/api/v1/approvals", get(approvals))
 }
 
-async fn approvals(State(live): State<Arc<Live>>) -> Response {
-    answer::json(answer::work(live, Shown::approvals).await)
+async fn approvals(State(live): State<Arc<Live>>, Extension(asker): Extension<Asker>) -> Response {
+    let seen = answer::whole(&asker, "approvals");
+    answer::json(answer::work(live, move |shown| seen.and_then(|()| shown.approvals())).await)
 }
 
-async fn approve(State(live): State<Arc<Live>>, headers: HeaderMap, Form(decision): Form<Decision>) -> Response {
-    decide(live, headers, decision, |shown, who, decision| {
+async fn approve(
+    State(live): State<Arc<Live>>,
+    Extension(asker): Extension<Asker>,
+    headers: HeaderMap,
+    Form(decision): Form<Decision>,
+) -> Response {
+    decide(live, (asker, headers), decision, |shown, who, decision| {
         let approval = wanted(shown.facts()?, shown.plan()?, decision, (who, Timestamp::now()))?;
         Ok(state::State::open(&shown.data)?.approve(&approval)?)
     })
     .await
 }
 
-async fn withdraw(State(live): State<Arc<Live>>, headers: HeaderMap, Form(decision): Form<Decision>) -> Response {
-    decide(live, headers, decision, |shown, who, decision| {
+async fn withdraw(
+    State(live): State<Arc<Live>>,
+    Extension(asker): Extension<Asker>,
+    headers: HeaderMap,
+    Form(decision): Form<Decision>,
+) -> Response {
+    decide(live, (asker, headers), decision, |shown, who, decision| {
         let done = state::State::there(&shown.data)?
             .map(|state| state.withdraw(&decision.step, who, Timestamp::now()))
             .transpose()?;
@@ -73,32 +85,29 @@ async fn withdraw(State(live): State<Arc<Live>>, headers: HeaderMap, Form(decisi
 /// Checks where a decision comes from, takes it, and leads back to the step.
 async fn decide(
     live: Arc<Live>,
-    headers: HeaderMap,
+    (asker, headers): (Asker, HeaderMap),
     decision: Decision,
     work: fn(&Shown, &str, &Decision) -> Result<(), AppError>,
 ) -> Response {
-    let asked = Asked::new("/plan", Vec::new());
-    if !is_ours(&headers) || decision.token != live.token {
+    let asked = Asked::new("/plan", Vec::new()).asked_by(asker.clone());
+    if !asker.may(Role::Approver) || !asker.sees_everything() {
+        let error = AppError::Denied(format!(
+            "{} may look, and not decide\nhint: ask somebody who may approve; `lowwater user list` says who",
+            asker.person.name
+        ));
+        return answer::page("Plan", &asked, Err(error));
+    }
+    if !is_ours(&headers) || decision.token != asker.token {
         let error = AppError::Refused(
             "this was not sent by a page of this server\nhint: load the page again, and decide there".into(),
         );
         return answer::page("Plan", &asked, Err(error));
     }
     let back = format!("/plan?step={}", encoded(&decision.step));
-    let who = live.who.clone();
-    match answer::work(live, move |shown| work(shown, &who, &decision)).await {
+    match answer::work(live, move |shown| work(shown, &asker.person.name, &decision)).await {
         Ok(()) => Redirect::to(&back).into_response(),
         Err(error) => answer::page("Plan", &asked, Err(error)),
     }
-}
-
-/// Does the browser say that a page of this server sent it? One that says nothing is old; then the token decides.
-fn is_ours(headers: &HeaderMap) -> bool {
-    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
-    let host = text(HOST.as_str()).unwrap_or_default();
-    let origin = text(ORIGIN.as_str()).is_none_or(|origin| origin.split("://").nth(1) == Some(host));
-    let site = text("sec-fetch-site").is_none_or(|site| site == "same-origin");
-    origin && site
 }
 
 /// The approval that is asked for, or why it can't be given.
@@ -153,29 +162,6 @@ pub fn stands_against(facts: &Facts, step: &Step) -> Option<String> {
 mod tests {
     use super::*;
     use crate::view::sample;
-
-    fn headers(pairs: &[(&'static str, &str)]) -> HeaderMap {
-        pairs
-            .iter()
-            .map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap()))
-            .collect::<HeaderMap>()
-    }
-
-    #[test]
-    fn only_a_page_of_this_server_decides() {
-        let host = ("host", "127.0.0.1:7433");
-        assert!(is_ours(&headers(&[host, ("origin", "http://127.0.0.1:7433")])));
-        assert!(is_ours(&headers(&[host])), "the token decides");
-        for other in [
-            "http://evil.example",
-            "null",
-            "http://127.0.0.1:7434",
-            "https://127.0.0.1:7433.evil.example",
-        ] {
-            assert!(!is_ours(&headers(&[host, ("origin", other)])), "{other}");
-        }
-        assert!(!is_ours(&headers(&[host, ("sec-fetch-site", "cross-site")])));
-    }
 
     #[test]
     fn what_is_approved_is_what_the_plan_of_now_holds() {

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use lowwater_model::charge::CostMetric;
 use lowwater_store::report::Dimension;
 
+use super::asker::Asker;
+
 /// Words of an address that are read; a longer one asks for nothing.
 const MAX_WORDS: usize = 64;
 /// Characters of one of them.
@@ -16,6 +18,8 @@ pub struct Asked {
     /// Path, such as `/explore`.
     pub path: String,
     words: Vec<(String, String)>,
+    /// Who asks.
+    pub asker: Asker,
 }
 
 impl Asked {
@@ -25,7 +29,14 @@ impl Asked {
         Self {
             path: path.to_owned(),
             words: words.into_iter().filter(fits).take(MAX_WORDS).collect(),
+            asker: Asker::default(),
         }
+    }
+
+    /// The same of somebody.
+    #[must_use]
+    pub fn asked_by(self, asker: Asker) -> Self {
+        Self { asker, ..self }
     }
 
     /// A word; none where it is not given or says nothing.
@@ -80,6 +91,7 @@ impl Asked {
         Self {
             path: path.to_owned(),
             words: self.words.iter().filter(shared).cloned().collect(),
+            asker: self.asker.clone(),
         }
     }
 
@@ -119,12 +131,24 @@ impl Asked {
         self.get("metric").and_then(CostMetric::parse)
     }
 
-    /// Filters: `only=team:vision`, one word a label.
+    /// Filters: `only=team:vision`, one word a label; and what the asker may see, which no word widens.
     pub fn only(&self) -> BTreeMap<Dimension, Vec<String>> {
         let mut only: BTreeMap<Dimension, Vec<String>> = BTreeMap::new();
         for (dimension, label) in self.all("only").into_iter().filter_map(|word| word.split_once(':')) {
             if let Some(dimension) = Dimension::parse(dimension) {
                 only.entry(dimension).or_default().push(label.to_owned());
+            }
+        }
+        let scope = &self.asker.person.scope;
+        for (dimension, seen) in [(Dimension::Team, &scope.teams), (Dimension::Account, &scope.accounts)] {
+            if seen.is_empty() {
+                continue;
+            }
+            let labels = only.entry(dimension).or_insert_with(|| seen.iter().cloned().collect());
+            labels.retain(|label| seen.contains(label));
+            if labels.is_empty() {
+                // No label is empty: nothing is seen.
+                labels.push(String::new());
             }
         }
         only
@@ -175,6 +199,34 @@ mod tests {
         assert_eq!(here.by(Dimension::Class), [Dimension::Team, Dimension::Sku]);
         assert_eq!(here.only(), [(Dimension::Team, vec!["a:b".to_owned()])].into());
         assert_eq!(asked(&[]).by(Dimension::Class), [Dimension::Class]);
+    }
+
+    #[test]
+    fn no_word_widens_what_somebody_sees() {
+        let scope = lowwater_store::state::Scope {
+            teams: ["a".to_owned(), "b".to_owned()].into(),
+            accounts: ["1".to_owned()].into(),
+        };
+        let person = lowwater_store::state::Person {
+            scope,
+            ..Default::default()
+        };
+        let only = |words: &[(&str, &str)]| {
+            let asker = Asker {
+                person: person.clone(),
+                ..Asker::default()
+            };
+            asked(words).asked_by(asker).only()
+        };
+        let (team, account) = (Dimension::Team, Dimension::Account);
+        let labels = |labels: &[&str]| labels.iter().map(|label| (*label).to_owned()).collect::<Vec<_>>();
+        assert_eq!(
+            only(&[]),
+            [(team, labels(&["a", "b"])), (account, labels(&["1"]))].into()
+        );
+        assert_eq!(only(&[("only", "team:b"), ("only", "team:c")])[&team], labels(&["b"]));
+        assert_eq!(only(&[("only", "team:c")])[&team], labels(&[""]));
+        assert_eq!(only(&[("only", "sku:x")]).len(), 3);
     }
 
     #[test]

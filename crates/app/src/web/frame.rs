@@ -4,6 +4,7 @@ use askama::Template;
 use lowwater_model::charge::CostMetric;
 
 use super::asked::Asked;
+use super::asker::Asker;
 use super::asset;
 use super::chart::Chart;
 use super::days::{PERIODS, usual};
@@ -152,6 +153,7 @@ struct Frame<'a> {
     freshness: String,
     /// Why this is not the newest.
     trouble: Option<String>,
+    asker: &'a Asker,
     page: &'a Page,
 }
 
@@ -173,7 +175,8 @@ fn links(asked: &Asked) -> Vec<Link> {
         icon: page.icon,
         current: page.path == asked.path,
     };
-    PAGES.iter().map(link).collect()
+    let seen = |page: &&PageMeta| page.divisible || asked.asker.sees_everything();
+    PAGES.iter().filter(seen).map(link).collect()
 }
 
 fn choices(asked: &Asked) -> Vec<Choice> {
@@ -259,6 +262,7 @@ pub fn render(title: &str, asked: &Asked, shown: Option<&Shown>, page: &Page) ->
         chips: chips(asked),
         freshness: freshness(shown),
         trouble: shown.and_then(Shown::trouble),
+        asker: &asked.asker,
         page,
     }
     .render()

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use axum::extract::{Request, State};
 use axum::http::header::{
-    CACHE_CONTROL, CONTENT_SECURITY_POLICY, HOST, HeaderName, HeaderValue, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
-    X_FRAME_OPTIONS,
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, HOST, HeaderName, HeaderValue, ORIGIN, REFERRER_POLICY,
+    X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
 use axum::http::{HeaderMap, StatusCode};
 use axum::middleware::Next;
@@ -45,9 +45,10 @@ pub struct Hosts {
 }
 
 impl Hosts {
-    /// For a server on an address.
-    pub fn new(address: SocketAddr) -> Self {
+    /// For a server on an address, that is reached under these names too.
+    pub fn new(address: SocketAddr, named: &[String]) -> Self {
         let mut names = vec![address.ip().to_string()];
+        names.extend(named.iter().cloned());
         if address.ip().is_loopback() {
             names.extend(["localhost", "127.0.0.1", "::1"].map(str::to_owned));
         }
@@ -67,6 +68,15 @@ impl Hosts {
     }
 }
 
+/// Does the browser say that a page of this server sent it? One that says nothing is old; then the token decides.
+pub fn is_ours(headers: &HeaderMap) -> bool {
+    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    let host = text(HOST.as_str()).unwrap_or_default();
+    let origin = text(ORIGIN.as_str()).is_none_or(|origin| origin.split("://").nth(1) == Some(host));
+    let site = text("sec-fetch-site").is_none_or(|site| site == "same-origin");
+    origin && site
+}
+
 /// Refuses a request for another host.
 pub async fn host(State(hosts): State<Arc<Hosts>>, request: Request, next: Next) -> Response {
     if hosts.knows(request.headers()) {
@@ -80,15 +90,44 @@ pub async fn host(State(hosts): State<Arc<Hosts>>, request: Request, next: Next)
 mod tests {
     use super::*;
 
+    fn headers(pairs: &[(&'static str, &str)]) -> HeaderMap {
+        pairs
+            .iter()
+            .map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap()))
+            .collect::<HeaderMap>()
+    }
+
+    #[test]
+    fn only_a_page_of_this_server_decides() {
+        let host = ("host", "127.0.0.1:7433");
+        assert!(is_ours(&headers(&[host, ("origin", "http://127.0.0.1:7433")])));
+        assert!(is_ours(&headers(&[host])), "the token decides");
+        for other in [
+            "http://evil.example",
+            "null",
+            "http://127.0.0.1:7434",
+            "https://127.0.0.1:7433.evil.example",
+        ] {
+            assert!(!is_ours(&headers(&[host, ("origin", other)])), "{other}");
+        }
+        assert!(!is_ours(&headers(&[host, ("sec-fetch-site", "cross-site")])));
+    }
+
     #[test]
     fn a_name_that_was_made_to_lead_here_is_refused() {
-        let hosts = Hosts::new(([127, 0, 0, 1], 7433).into());
+        let hosts = Hosts::new(([127, 0, 0, 1], 7433).into(), &["lowwater.example.com".to_owned()]);
         let knows = |host: &str| {
             let mut headers = HeaderMap::new();
             headers.insert(HOST, HeaderValue::from_str(host).unwrap());
             hosts.knows(&headers)
         };
-        for good in ["127.0.0.1:7433", "localhost:7433", "LOCALHOST", "[::1]:7433"] {
+        for good in [
+            "127.0.0.1:7433",
+            "lowwater.example.com",
+            "localhost:7433",
+            "LOCALHOST",
+            "[::1]:7433",
+        ] {
             assert!(knows(good), "{good}");
         }
         for bad in [

@@ -32,10 +32,6 @@ type Version = Vec<Option<(u64, SystemTime)>>;
 pub struct Live {
     /// Data directory.
     pub data: PathBuf,
-    /// Who decides.
-    pub who: String,
-    /// What forms carry, so that no other site can send them.
-    pub token: String,
     /// Why the newest version can't be shown; none where it is.
     trouble: Arc<Mutex<Option<String>>>,
     current: RwLock<Option<Arc<Shown>>>,
@@ -46,8 +42,6 @@ pub struct Live {
 pub struct Shown {
     /// Data directory.
     pub data: PathBuf,
-    /// See [`Live::token`].
-    pub token: String,
     trouble: Arc<Mutex<Option<String>>>,
     /// The store at that version.
     pub store: Store,
@@ -80,18 +74,10 @@ impl Live {
     pub fn new(data: PathBuf) -> Self {
         Self {
             data,
-            who: String::new(),
-            token: String::new(),
             trouble: Arc::default(),
             current: RwLock::default(),
             making: Mutex::default(),
         }
-    }
-
-    /// With somebody who decides, and a secret for the forms.
-    #[must_use]
-    pub fn deciding(self, who: String, token: String) -> Self {
-        Self { who, token, ..self }
     }
 
     /// The version that answers: the newest that was worked out. Where there is none yet, it is opened now.
@@ -141,7 +127,6 @@ impl Shown {
         let until = if has_bill { store.charged_until()? } else { None };
         let shown = Self {
             data: live.data.clone(),
-            token: live.token.clone(),
             trouble: Arc::clone(&live.trouble),
             store,
             until,

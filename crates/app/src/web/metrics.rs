@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::State;
+use axum::extract::{Extension, State};
 use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse as _, Response};
@@ -13,6 +13,7 @@ use lowwater_model::facts::{Facts, LineKind, Resource};
 use lowwater_model::plan::Plan;
 
 use super::answer;
+use super::asker::Asker;
 use super::live::{Live, Shown};
 use crate::error::AppError;
 use crate::view::hours::Hours;
@@ -32,8 +33,10 @@ async fn ready(State(live): State<Arc<Live>>) -> Response {
     }
 }
 
-async fn metrics(State(live): State<Arc<Live>>) -> Response {
-    match answer::work(live, |shown: &Shown| {
+async fn metrics(State(live): State<Arc<Live>>, Extension(asker): Extension<Asker>) -> Response {
+    let seen = answer::whole(&asker, "metrics");
+    match answer::work(live, move |shown: &Shown| {
+        seen?;
         Ok::<_, AppError>(text(shown.facts()?, shown.plan()?))
     })
     .await

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::{Query, State};
+use axum::extract::{Extension, Query, State};
 use axum::routing::get;
 use serde::Serialize;
 
 use super::answer;
 use super::asked::Asked;
+use super::asker::Asker;
 use super::frame::{Page, Part};
 use super::live::{Live, Shown};
 use crate::error::AppError;
@@ -24,6 +25,8 @@ pub struct PageMeta {
     pub api: &'static str,
     /// A drawing in a square of 16.
     pub icon: &'static str,
+    /// Does it show a part of the organisation to who sees no more? Others are refused to them.
+    pub divisible: bool,
 }
 
 /// A page: one view, shown as HTML and given as JSON.
@@ -84,11 +87,23 @@ fn no_bill() -> AppError {
     )
 }
 
+fn seen(page: &PageMeta, asker: &Asker) -> Result<(), AppError> {
+    if page.divisible {
+        Ok(())
+    } else {
+        answer::whole(asker, page.name)
+    }
+}
+
 type Words = Query<Vec<(String, String)>>;
 
 fn with<T: Topic + 'static>(router: Router<Arc<Live>>) -> Router<Arc<Live>> {
-    let page = |State(live): State<Arc<Live>>, Query(words): Words| async move {
-        let asked = Asked::new(T::META.path, words);
+    let page = |State(live): State<Arc<Live>>, Extension(asker): Extension<Asker>, Query(words): Words| async move {
+        let seen = seen(&T::META, &asker);
+        let asked = Asked::new(T::META.path, words).asked_by(asker);
+        if let Err(error) = seen {
+            return answer::page(T::META.name, &asked, Err(error));
+        }
         let question = asked.clone();
         if let Some(name) = asked.get("file").map(str::to_owned) {
             let page = answer::work(live, move |shown| Ok(T::page(&T::view(shown, &question)?, &question)));
@@ -100,9 +115,10 @@ fn with<T: Topic + 'static>(router: Router<Arc<Live>>) -> Router<Arc<Live>> {
         });
         answer::page(T::META.name, &asked, page.await)
     };
-    let json = |State(live): State<Arc<Live>>, Query(words): Words| async move {
-        let asked = Asked::new(T::META.path, words);
-        answer::json(answer::work(live, move |shown| T::view(shown, &asked)).await)
+    let json = |State(live): State<Arc<Live>>, Extension(asker): Extension<Asker>, Query(words): Words| async move {
+        let seen = seen(&T::META, &asker);
+        let asked = Asked::new(T::META.path, words).asked_by(asker);
+        answer::json(answer::work(live, move |shown| seen.and_then(|()| T::view(shown, &asked))).await)
     };
     router
         .route(T::META.path, get(page))

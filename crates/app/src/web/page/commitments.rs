@@ -39,6 +39,7 @@ impl Topic for Commitments {
         name: "Commitments",
         api: "commitments",
         icon: "M3 3h10v10H3zM5 8l2 2 4-4",
+        divisible: false,
     };
 
     fn view(shown: &Shown, _asked: &Asked) -> Result<View, AppError> {

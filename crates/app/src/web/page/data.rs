@@ -42,6 +42,7 @@ impl Topic for DataPage {
         name: "Data",
         api: "data",
         icon: "M8 2c3 0 5 1 5 2s-2 2-5 2-5-1-5-2 2-2 5-2zM3 4v8c0 1 2 2 5 2s5-1 5-2V4M3 8c0 1 2 2 5 2s5-1 5-2",
+        divisible: false,
     };
 
     fn view(shown: &Shown, _asked: &Asked) -> Result<DataView, AppError> {

@@ -86,6 +86,7 @@ impl Topic for Explore {
         name: "Explore",
         api: "explore",
         icon: "M2 13h12M4 10v3M8 4v9M12 7v6",
+        divisible: true,
     };
 
     fn view(shown: &Shown, asked: &Asked) -> Result<ExploreView, AppError> {

@@ -22,6 +22,7 @@ impl Topic for Fleet {
         name: "Fleet",
         api: "fleet",
         icon: "M3 3h10v4H3zM3 9h10v4H3zM5 5h.01M5 11h.01",
+        divisible: false,
     };
 
     fn view(shown: &Shown, asked: &Asked) -> Result<FleetView, AppError> {

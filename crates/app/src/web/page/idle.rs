@@ -40,6 +40,7 @@ impl Topic for IdlePage {
         name: "Idle",
         api: "idle",
         icon: "M8 3a5 5 0 100 10A5 5 0 008 3zM8 5v3l2 2",
+        divisible: false,
     };
 
     fn view(shown: &Shown, _asked: &Asked) -> Result<View, AppError> {

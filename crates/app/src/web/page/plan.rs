@@ -3,7 +3,7 @@
 use askama::Template;
 use lowwater_model::money::Estimate;
 use lowwater_model::plan::{Phase, Plan, Step};
-use lowwater_store::state::Approval;
+use lowwater_store::state::{Approval, Role};
 use serde::Serialize;
 
 use super::{PageMeta, Topic, lever};
@@ -60,6 +60,7 @@ impl Topic for PlanPage {
         name: "Plan",
         api: "plan",
         icon: "M2 3h7v3H2zM5 7h6v3H5zM8 11h6v3H8z",
+        divisible: false,
     };
 
     fn view(shown: &Shown, asked: &Asked) -> Result<Planned, AppError> {
@@ -72,9 +73,12 @@ impl Topic for PlanPage {
         }
         let step = asked.get("step").and_then(|id| plan.steps.iter().find(|step| step.id.as_str() == id));
         Ok(Planned {
-            against: step.and_then(|step| approve::stands_against(facts, step)),
+            against: step.and_then(|step| approve::stands_against(facts, step)).or_else(|| {
+                let may = asked.asker.may(Role::Approver);
+                (!may).then(|| format!("{} may look, and not decide", asked.asker.person.name))
+            }),
             approvals: shown.approvals()?,
-            token: shown.token.clone(),
+            token: asked.asker.token.clone(),
             plan,
         })
     }

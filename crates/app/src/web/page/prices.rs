@@ -33,6 +33,7 @@ impl Topic for PricesPage {
         name: "Prices",
         api: "prices",
         icon: "M2 8l6-6h6v6l-6 6zM11 5h.01",
+        divisible: false,
     };
 
     fn view(shown: &Shown, asked: &Asked) -> Result<PricesView, AppError> {

@@ -37,6 +37,7 @@ impl Topic for Serving {
         name: "Serving",
         api: "serving",
         icon: "M2 8h3l2-4 2 8 2-4h3",
+        divisible: false,
     };
 
     fn view(shown: &Shown, _asked: &Asked) -> Result<View, AppError> {

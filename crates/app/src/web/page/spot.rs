@@ -56,6 +56,7 @@ impl Topic for Spot {
         name: "Spot",
         api: "spot",
         icon: "M8 2l1.5 4.5H14l-3.6 2.7 1.4 4.3L8 10.8l-3.8 2.7 1.4-4.3L2 6.5h4.5z",
+        divisible: false,
     };
 
     fn view(shown: &Shown, _asked: &Asked) -> Result<View, AppError> {

@@ -22,6 +22,7 @@ impl Topic for WeekPage {
         name: "This week",
         api: "week",
         icon: "M3 4h10v9H3zM3 7h10M6 2v3M10 2v3",
+        divisible: false,
     };
 
     fn view(shown: &Shown, asked: &Asked) -> Result<WeekView, AppError> {

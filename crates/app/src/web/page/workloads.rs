@@ -38,6 +38,7 @@ impl Topic for Workloads {
         name: "Workloads",
         api: "workloads",
         icon: "M8 2l5 3v6l-5 3-5-3V5zM3 5l5 3 5-3M8 8v6",
+        divisible: false,
     };
 
     fn view(shown: &Shown, asked: &Asked) -> Result<View, AppError> {
