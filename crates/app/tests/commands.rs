@@ -17,6 +17,8 @@ const COMMANDS: &[&str] = &[
     "offers",
     "rejects",
     "serve",
+    "user",
+    "token",
     "digest",
     "tags",
     "doctor",

@@ -23,8 +23,7 @@ pub fn config(chain: &Path, key: &Path) -> Result<RustlsConfig, AppError> {
     let private = PrivateKeyDer::from_pem_file(key).map_err(|e| unreadable(key, "private key", &e))?;
     let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
-        .map(|builder| builder.with_no_client_auth())
-        .and_then(|builder| builder.with_single_cert(certificates, private))
+        .and_then(|builder| builder.with_no_client_auth().with_single_cert(certificates, private))
         .map_err(|e| {
             unreadable(
                 chain,

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 /// So many failures are free.
 const FREE: u32 = 5;
 /// Longest wait.
-const LONGEST: Duration = Duration::from_secs(15 * 60);
+const LONGEST: Duration = Duration::from_mins(15);
 /// A name or address without a failure for so long is forgotten.
-const FORGET: Duration = Duration::from_secs(60 * 60);
+const FORGET: Duration = Duration::from_hours(1);
 /// Names and addresses that are remembered; beyond, the oldest are forgotten first.
 const MOST: usize = 10_000;
 
