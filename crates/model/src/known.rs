@@ -18,6 +18,14 @@ impl<T> Known<T> {
         Self::Unknown(why.into())
     }
 
+    /// Why it is not known; none where it is.
+    pub fn why(&self) -> Option<&str> {
+        match self {
+            Self::Value(_) => None,
+            Self::Unknown(why) => Some(why),
+        }
+    }
+
     /// The value, if known.
     pub fn value(&self) -> Option<&T> {
         match self {

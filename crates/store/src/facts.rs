@@ -17,6 +17,7 @@ use lowwater_model::unit::HourlyRate;
 use lowwater_model::usage::{HourUsage, Usage};
 use sha2::{Digest, Sha256};
 
+use crate::believed::believed;
 use crate::clues;
 use crate::error::StoreError;
 use crate::owner::Owners;
@@ -87,9 +88,10 @@ impl Store {
         let mut resources = self.resources(history, basis.metric)?;
         let jobs = self.jobs(history.end)?;
         self.place_jobs(&jobs, &mut resources)?;
-        let prices = self.price_book(history.end, basis.metric, &Bought::of(&resources))?;
+        let (prices, doubts) = self.price_book(history.end, basis.metric, &Bought::of(&resources))?;
         let ledger = self.ledger(&places, basis.metric)?;
-        let quality = self.quality(&resources, period)?;
+        let mut quality = self.quality(&resources, period)?;
+        quality.warnings.extend(doubts);
         Ok(Facts {
             id: self.hash_at(history.end),
             as_of: history.end,
@@ -242,15 +244,22 @@ impl Store {
     }
 
     /// Rates observed in the bill, the owner's offers, loaded price lists as far as they are of hardware that the bill holds, the
-    /// built-in table; list prices less what contract.toml says. An offer in another currency is left out: unknown.
-    fn price_book(&self, until: Timestamp, metric: CostMetric, bought: &Bought) -> Result<PriceBook, StoreError> {
+    /// built-in table; list prices less what contract.toml says. An offer in another currency is left out: unknown; and so is
+    /// one that can't be, with a word on it.
+    fn price_book(
+        &self,
+        until: Timestamp,
+        metric: CostMetric,
+        bought: &Bought,
+    ) -> Result<(PriceBook, Vec<String>), StoreError> {
         let listed = self.listed_offers(jiff::tz::TimeZone::UTC.to_datetime(until).date())?;
         let listed = listed.into_iter().filter(|offer| bought.is_like(offer)).collect();
         let currency = self.currency();
         let mut offers = self.observed_offers(until, metric)?;
         let written = self.written_offers(listed).filter(|o| o.currency.as_str() == currency);
         offers.extend(self.contracted(written, until)?);
-        Ok(sorted(offers))
+        let (offers, doubts) = believed(offers);
+        Ok((sorted(offers), doubts))
     }
 
     /// Every price that is known at an instant, in any currency: for a search.

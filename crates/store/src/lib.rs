@@ -1,5 +1,6 @@
 //! Bills, metrics and prices: load, keep, query. The only crate that knows Arrow, Parquet and DataFusion.
 
+mod believed;
 mod clues;
 pub mod config;
 mod contract;

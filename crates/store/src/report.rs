@@ -163,7 +163,7 @@ pub struct Report {
     pub stored: Money,
     /// The file's own total where the report covers whole exports: stored plus what twelve digits could not hold.
     pub exact: Option<ExactSum>,
-    /// Are any GPUs joined to billed resources? Without, idle cost is unknown and its zeros mean nothing.
+    /// Was any billed hour of a GPU machine observed, or are there none? Else idle cost is unknown and its zeros mean nothing.
     pub idle_known: bool,
     /// Money that stands out, whatever the dimensions.
     pub lines: Lines,
@@ -201,8 +201,8 @@ pub struct Lines {
     pub unallocated: Money,
     /// Lacks a tag that the policy requires.
     pub untagged: Money,
-    /// Committed and not used.
-    pub unused_commitment: Money,
+    /// Committed and not used; none where the cost column does not say it.
+    pub unused_commitment: Option<Money>,
 }
 
 /// GPU figures of a report.
@@ -258,8 +258,11 @@ impl Store {
             rows,
             stored,
             exact,
-            idle_known: !self.joined()?.matched().is_empty(),
-            lines: figures.lines,
+            idle_known: !self.joined()?.matched().is_empty() && (figures.observed || !figures.has_gpus),
+            lines: Lines {
+                unused_commitment: figures.unused(metric),
+                ..figures.lines
+            },
             gpu: self.gpu_figures(&figures, (metric, query), &filter)?,
             days: self.days(query, figures.days, &filter)?,
             zone: if query.utc {
@@ -334,7 +337,11 @@ impl Store {
         (metric, query): (CostMetric, &ReportQuery),
         filter: &Filter,
     ) -> Result<GpuFigures, StoreError> {
-        let why = "no GPU metrics are joined to billed resources";
+        let why = if self.joined()?.matched().is_empty() {
+            "no GPU metrics are joined to billed resources"
+        } else {
+            "no billed hour was observed: the bill has no rows by the hour, or the metrics are of other days"
+        };
         let (useful, rate) = match self.useful_hours((metric, query), filter)? {
             Some((hours, cost)) if hours > 0.0 => (Known::Value(hours), Known::Value(cost.estimate().amount() / hours)),
             Some(_) => (Known::Value(0.0), Known::unknown("no activity was observed")),
@@ -410,16 +417,28 @@ struct Figures {
     development: Money,
     undeclared: Money,
     gpu_hours: Money,
+    has_gpus: bool,
+    /// Any hour of a machine with GPUs.
+    observed: bool,
+    /// Of commitments, under whatever cost column.
+    has_unused: bool,
+    unused: Money,
     /// Purchases of commitments.
     commitments: Money,
     days: Option<Days>,
 }
 
 impl Figures {
+    /// Billed cost has commitments as they were bought: what was not used of them is in its rows, and costs nothing there.
+    fn unused(&self, metric: CostMetric) -> Option<Money> {
+        let is_silent = metric == CostMetric::Billed && self.has_unused && self.unused.is_zero();
+        (!is_silent).then_some(self.unused)
+    }
+
     /// What a metric at prices before commitment discounts holds beside the use that commitments cover.
     fn counted_twice(&self, metric: CostMetric, currency: &str) -> Option<String> {
         let at_prices = matches!(metric, CostMetric::List | CostMetric::Contracted);
-        let (bought, unused) = (self.commitments, self.lines.unused_commitment);
+        let (bought, unused) = (self.commitments, self.unused);
         (at_prices && !(bought.is_zero() && unused.is_zero())).then(|| {
             format!(
                 "the {metric} cost holds {bought} {currency} of commitments bought and {unused} {currency} of unused commitment \
@@ -432,9 +451,14 @@ impl Figures {
         let cost = row.money_or_zero("cost");
         self.total += cost;
         self.lines.idle += row.money_or_zero("idle");
+        self.has_gpus |= row.bool("x_Gpu");
+        self.observed |= row.int("observed") == Some(1);
         self.gpu_hours += row.money_or_zero("gpu_hours");
         match row.text("x_Label") {
-            Some("(unused commitment)") => self.lines.unused_commitment += cost,
+            Some("(unused commitment)") => {
+                self.has_unused = true;
+                self.unused += cost;
+            }
             Some("(purchase)") if row.bool("x_Committed") => self.commitments += cost,
             Some(_) => {}
             None => {

@@ -69,7 +69,7 @@ pub struct Lines {
     /// Lacks a tag that the policy requires.
     pub untagged: Money,
     /// Committed and not used.
-    pub unused_commitment: Money,
+    pub unused_commitment: Option<Money>,
 }
 
 /// One part of the bill.
@@ -228,7 +228,16 @@ impl ReportView {
         figures.extend([
             of_bill("no team", lines.unallocated, ": neither workload nor tag names one"),
             of_bill("untagged", lines.untagged, ": lacks a tag that the policy requires"),
-            of_bill("unused commitment", lines.unused_commitment, ": paid for and not used"),
+            lines.unused_commitment.map_or_else(
+                || {
+                    figure(
+                        "unused commitment",
+                        UNKNOWN,
+                        "billed cost says what was bought, not what was used: --metric effective does",
+                    )
+                },
+                |unused| of_bill("unused commitment", unused, ": paid for and not used"),
+            ),
         ]);
         figures
     }
@@ -250,7 +259,7 @@ impl ReportView {
                 let remark = of_gpu(idle, ": hours in which every GPU of a machine did nothing");
                 figure("idle", self.money(idle), remark)
             }
-            None => figure("idle", UNKNOWN, "no GPU metrics are joined to billed resources"),
+            None => figure("idle", UNKNOWN, gpu.useful_gpu_hours.why().unwrap_or_default()),
         };
         // The class has costs without a GPU as well: its line of the table is another number.
         let rest = ": class development, only machines with GPUs";

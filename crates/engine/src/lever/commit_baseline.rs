@@ -153,7 +153,7 @@ fn scopes<'a>(so_far: &Replay<'a>, policy: &Policy) -> (Scopes<'a>, Vec<Declined
     let (mut scopes, mut declined): (Scopes<'_>, Vec<Declined>) = Default::default();
     for resource in facts.resources.iter().filter(|r| r.gpus > 0.0) {
         let Some(sku) = resource.sku.value() else { continue };
-        if running::is_taken(so_far, resource) || !running::runs(so_far, resource, facts.period) {
+        if running::is_taken(so_far, resource) || !running::may_run(so_far, resource, facts.period) {
             continue;
         }
         let never = owner::never(resource, policy, FORBIDDING);

@@ -135,7 +135,7 @@ fn fleets<'a>(so_far: &Replay<'a>, policy: &Policy) -> Vec<Vec<&'a Resource>> {
         .iter()
         .filter(|r| r.gpus > 0.0 && is_training(facts, policy, r));
     for resource in training {
-        if running::is_taken(so_far, resource) || !running::runs(so_far, resource, facts.period) {
+        if running::is_taken(so_far, resource) || !running::may_run(so_far, resource, facts.period) {
             continue;
         }
         let owner = &resource.owner;

@@ -19,7 +19,7 @@ fn find(scene: &Scene<'_>) -> Vec<Mistake> {
     let facts = scene.facts;
     let always_on = facts.resources.iter().filter(|r| {
         let hours = crate::replay::billed(r, facts.period).hours();
-        is_class(r, &[Class::Development]) && r.gpus > 0.0 && r.owner.keep.is_none() && hours > ALWAYS * facts.period.hours()
+        is_class(r, &[Class::Development]) && r.is_hourly() && r.gpus > 0.0 && r.owner.keep.is_none() && hours > ALWAYS * facts.period.hours()
     });
     let mut out = Vec::new();
     for (name, resources) in fleets(always_on) {

@@ -68,7 +68,7 @@ fn money_by_team_adds_up_with_lines_of_nobody() {
     assert_eq!(report.lines.idle.to_string(), "6.00");
     assert_eq!(report.lines.unallocated.to_string(), "1.00");
     assert_eq!(report.lines.untagged.to_string(), "1.00");
-    assert_eq!(report.lines.unused_commitment.to_string(), "7.00");
+    assert_eq!(report.lines.unused_commitment.unwrap().to_string(), "7.00");
     // Six hours at one half of the one machine that is measured: three useful hours for its 15.
     assert_eq!(report.gpu.useful_gpu_hours.value(), Some(&3.0));
     assert_eq!(report.gpu.cost_per_useful_gpu_hour.value(), Some(&5.0));
@@ -98,6 +98,48 @@ fn idle_cost_is_unknown_where_no_machine_of_the_row_was_measured_in_these_days()
         ..teams
     };
     assert!(known(&spread, "speech"), "it bears a part of the idle cost of others");
+}
+
+/// A bill by the day with metrics by the hour: which hours cost what is not known, and neither is what idled.
+#[test]
+fn idle_cost_of_a_bill_without_hours_is_unknown() {
+    let dir = tempfile::tempdir().unwrap();
+    let bill = "ChargePeriodStart,ChargePeriodEnd,BilledCost,EffectiveCost,BillingCurrency,ChargeCategory,ResourceId,ConsumedQuantity,\
+                ConsumedUnit,x_InstanceType\n\
+                2026-10-05T00:00:00Z,2026-10-06T00:00:00Z,24,24,USD,Usage,i-a,24,Hours,g5.2xlarge\n\
+                2026-10-05T00:00:00Z,2026-10-06T00:00:00Z,3,3,USD,Tax,,,,\n";
+    load_text(dir.path(), "bill.csv", bill);
+    let mut usage = String::from("time,host,gpu,activity,activity_metric,memory_used_mib,memory_total_mib,power_w\n");
+    for h in 0..24 {
+        usage.push_str(&format!("2026-10-05T{h:02}:00:00Z,i-a,0,0,SM_ACTIVE,,,\n"));
+    }
+    load_text(dir.path(), "usage.csv", &usage);
+    let report = open(dir.path()).report(&by(&[Dimension::Class])).unwrap();
+    assert!(!report.idle_known, "no zero");
+    let why = report.gpu.useful_gpu_hours.why().unwrap();
+    assert!(why.starts_with("no billed hour was observed"), "{why}");
+    let without = ReportQuery {
+        only: [(Dimension::Class, vec!["(tax)".to_owned()])].into(),
+        ..by(&[Dimension::Class])
+    };
+    assert!(
+        open(dir.path()).report(&without).unwrap().idle_known,
+        "tax does not idle"
+    );
+}
+
+#[test]
+fn billed_cost_does_not_say_what_of_a_commitment_was_unused() {
+    let dir = organisation();
+    let unused = |metric| {
+        let query = ReportQuery {
+            metric: Some(metric),
+            ..by(&[Dimension::Team])
+        };
+        open(dir.path()).report(&query).unwrap().lines.unused_commitment
+    };
+    assert_eq!(unused(CostMetric::Billed), None);
+    assert_eq!(unused(CostMetric::Effective), Some(Money::whole(7)));
 }
 
 #[test]

@@ -232,10 +232,10 @@ fn not_hourly(of: &Evidence) -> Vec<Finding> {
             cost: Some(cost),
             place,
             why: format!(
-                "{} billed by the day or month and not measured: when they ran is unknown, so no schedule is proposed",
+                "{} billed by the day or month: when they ran is unknown, so their idle cost is too, and few changes are proposed",
                 plural(n, "GPU resource")
             ),
-            hint: "export the bill by the hour, or load their GPU metrics".into(),
+            hint: "export the bill by the hour".into(),
         },
     )
 }
