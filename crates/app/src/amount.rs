@@ -1,5 +1,6 @@
 //! How numbers are written for people: exact money with cents, estimates short, shares in percent, unknown as `unknown`.
 
+use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 pub use lowwater_model::money::grouped;
@@ -89,6 +90,30 @@ pub fn instant(at: Timestamp) -> String {
         .to_datetime(at)
         .strftime("%-d %b %Y %H:%M UTC")
         .to_string()
+}
+
+/// `4 Oct to 31 Oct 2026 (28 days)`: the first and the last of some days, as `2026-10-04`; of another zone than UTC with its name:
+/// the reader must know, since the last hour of such a day can be of the next day of the bill.
+pub fn days(first: &str, last: &str, zone: &str) -> String {
+    let (Ok(first_day), Ok(last_day)) = (first.parse::<Date>(), last.parse::<Date>()) else {
+        return format!("{first} to {last}");
+    };
+    let count = first_day.until(last_day).map_or(0, |span| span.get_days()) + 1;
+    let of_zone = if zone == "UTC" {
+        String::new()
+    } else {
+        format!(" of {zone}")
+    };
+    let begin = if first_day.year() == last_day.year() {
+        "%-d %b"
+    } else {
+        "%-d %b %Y"
+    };
+    let last = last_day.strftime("%-d %b %Y");
+    match count {
+        1 => format!("{last} (1 day{of_zone})"),
+        _ => format!("{} to {last} ({count} days{of_zone})", first_day.strftime(begin)),
+    }
 }
 
 /// `4 Oct to 31 Oct 2026 (28 days)`: the days of a period, or its instants where it does not begin and end at midnight.

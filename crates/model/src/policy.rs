@@ -82,6 +82,16 @@ pub const SECTIONS: &[Section] = &[
                 Text(""),
                 "Holiday calendar (a name in holidays.csv) for owners who name none. Empty = no holidays.",
             ),
+            key(
+                "fiscal_year_month",
+                Int(1),
+                "Month in which your fiscal year begins, 1 to 12: the dashboard's fiscal quarters and years. January: as calendars do.",
+            ),
+            key(
+                "fiscal_month_day",
+                Int(1),
+                "Day on which your fiscal months begin, 1 to 28. The first: as calendars do.",
+            ),
         ],
     },
     Section {

@@ -64,7 +64,7 @@ pub struct Fix {
     pub name: String,
     /// The key that it lacks.
     pub key: String,
-    /// The value that every tagged neighbour in its account has; none = ask its owner.
+    /// The value that every tagged neighbour in its account has, where most have one; none = ask its owner.
     pub value: Option<String>,
     /// What it cost.
     pub cost: Money,
@@ -221,18 +221,29 @@ fn fixes(key: &str, group: &[String], resources: &BTreeMap<String, Tagged>, targ
     out
 }
 
-/// The one value that tagged resources of an account have; none where they differ.
+/// The one value that tagged resources of an account have; none where they differ, and where they are few or the
+/// smaller part of its cost: one tagged machine says nothing of its neighbours.
 fn only_values<'a>(group: &[String], resources: &'a BTreeMap<String, Tagged>) -> BTreeMap<&'a str, Option<String>> {
     let mut out: BTreeMap<&str, Option<String>> = BTreeMap::new();
+    let mut weights: BTreeMap<&str, (usize, Money, Money)> = BTreeMap::new();
     for resource in resources.values() {
+        let (count, tagged, all) = weights.entry(&resource.account).or_default();
+        *all += resource.cost;
         let Some(value) = resource.value(group) else { continue };
+        *count += 1;
+        *tagged += resource.cost;
         let slot = out.entry(&resource.account).or_insert_with(|| Some(value.to_owned()));
         if slot.as_deref().is_some_and(|one| !one.eq_ignore_ascii_case(value)) {
             *slot = None;
         }
     }
+    let are_most = |(count, tagged, all): &(usize, Money, Money)| *count >= MIN_TAGGED && tagged.times(2) > *all;
+    out.retain(|account, _| weights.get(account).is_some_and(are_most));
     out
 }
+
+/// Fewer tagged resources of an account say nothing of the others.
+const MIN_TAGGED: usize = 2;
 
 fn variants(resources: &BTreeMap<String, Tagged>) -> Vec<Variants> {
     let mut seen: BTreeMap<(String, String), BTreeMap<String, Money>> = BTreeMap::new();
@@ -305,6 +316,18 @@ mod tests {
             .map(|f| (f.resource_id.as_str(), f.value.as_deref()))
             .collect();
         assert_eq!(fixes, [("i-3", Some("vision"))]);
+    }
+
+    #[test]
+    fn one_tagged_machine_says_nothing_of_its_neighbours() {
+        let guess = |costs: &[(u16, bool)]| {
+            let fixes = fixes("team", &["team".to_owned()], &resources(costs), 1.0);
+            fixes[0].value.clone()
+        };
+        assert_eq!(guess(&[(1, true), (1, false), (1, false)]), None);
+        assert_eq!(guess(&[(100, true), (1, false)]), None, "however large it is");
+        assert_eq!(guess(&[(1, true), (1, true), (9, false)]), None, "nor two small ones");
+        assert_eq!(guess(&[(1, true), (2, true), (1, false)]).as_deref(), Some("a"));
     }
 
     fn resources(costs: &[(u16, bool)]) -> BTreeMap<String, Tagged> {

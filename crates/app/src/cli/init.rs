@@ -11,7 +11,7 @@ use crate::view::init::{Created, CreatedFile};
 use crate::view::policy::commented_policy;
 use crate::{output, registry, whole_file};
 
-/// Set up a folder for your own data: policy, workloads, contract, hosts, holidays, offers, spot; overwrites nothing
+/// Set up a folder for your own data: policy, workloads, and templates of the other files; overwrites nothing
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  lowwater init --data ./finops")]
 pub struct Args {}

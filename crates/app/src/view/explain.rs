@@ -166,6 +166,8 @@ pub struct PlanMention {
     pub lever: String,
     /// Id of the step; none for refusals.
     pub step: Option<String>,
+    /// Its number in the plan, from 1; none for refusals.
+    pub number: Option<usize>,
     /// What to do, or why not.
     pub text: String,
 }
@@ -402,12 +404,12 @@ fn observed(facts: &Facts, resource: &Resource) -> Observed {
 }
 
 fn mentions(plan: &Plan, resource: &Resource) -> (Vec<PlanMention>, Vec<PlanMention>) {
-    let steps = plan
-        .steps
-        .iter()
-        .filter(|s| s.change.kind().resources().contains(&resource.id));
-    let steps = steps.map(|s| PlanMention {
+    let steps = (1..)
+        .zip(&plan.steps)
+        .filter(|(_, s)| s.change.kind().resources().contains(&resource.id));
+    let steps = steps.map(|(number, s)| PlanMention {
         lever: s.lever.clone(),
+        number: Some(number),
         step: Some(s.id.to_string()),
         text: s.title.clone(),
     });
@@ -418,6 +420,7 @@ fn mentions(plan: &Plan, resource: &Resource) -> (Vec<PlanMention>, Vec<PlanMent
     let declined = declined.map(|d| PlanMention {
         lever: d.lever.clone(),
         step: None,
+        number: None,
         text: d.why.clone(),
     });
     (steps.collect(), declined.collect())
@@ -459,9 +462,10 @@ impl View for Explained {
         }
         let step = |m: &PlanMention| {
             format!(
-                "step {} ({}): {}",
-                m.step.as_deref().unwrap_or_default(),
+                "step {} of the plan ({}, {}): {}",
+                m.number.unwrap_or_default(),
                 m.lever,
+                m.step.as_deref().unwrap_or_default(),
                 m.text
             )
         };
@@ -528,7 +532,7 @@ mod tests {
         for part in [
             "belongs to workload notebooks",
             "workload notebooks in workloads.toml",
-            "step aa11bb22cc33 (idle): Stop i-0aaa",
+            "step 1 of the plan (idle, aa11bb22cc33): Stop i-0aaa",
             "8 x A100-40",
             "metrics of node-1: by hosts.csv",
         ] {

@@ -99,11 +99,12 @@ impl JobsView {
         let waits = self.queue_wait_hours.as_ref().map_or_else(
             || "how long they waited is unknown".to_owned(),
             |w| {
-                format!(
-                    "half waited {} or less, nineteen of twenty {} or less",
-                    waited(w.p50),
-                    waited(w.p95)
-                )
+                let known = match w.runs {
+                    all if all == self.runs => String::new(),
+                    some => format!("of the {} that say it, ", plural(some as u64, "run")),
+                };
+                let (half, most) = (waited(w.p50), waited(w.p95));
+                format!("{known}half waited {half} or less, nineteen of twenty {most} or less")
             },
         );
         let unknown = match self.runs_without_gpu_hours {

@@ -308,7 +308,8 @@ impl Loaded {
 
     /// Did metrics come, or charges of months in which GPUs were billed? Else the hours of each day are as before.
     fn is_about_gpus(&self) -> bool {
-        let has_gpus = |unit: &Unit| self.join.days.iter().any(|day| day.day.starts_with(&unit.month));
+        let has_gpus =
+            |unit: &Unit| unit.kind == "bill" && self.join.days.iter().any(|day| day.day.starts_with(&unit.month));
         self.units.iter().any(|unit| unit.kind == "usage" || has_gpus(unit))
     }
 
@@ -343,7 +344,7 @@ impl Loaded {
             format!("{} of bills with {billed} billed", plural(rows("bill"), "row"))
         });
         let usage = (rows("usage") > 0).then(|| format!("{} of GPU metrics", plural(rows("usage"), "GPU-hour")));
-        let jobs = (rows("jobs") > 0).then(|| format!("{} of jobs", plural(rows("jobs"), "run")));
+        let jobs = (rows("jobs") > 0).then(|| format!("{} of jobs in its months", plural(rows("jobs"), "run")));
         let prices = (rows("prices") > 0).then(|| plural(rows("prices"), "price"));
         let loaded: Vec<String> = [bill, usage, jobs, prices].into_iter().flatten().collect();
         let loaded = if loaded.is_empty() {

@@ -165,8 +165,8 @@ impl Offers {
     fn headline(&self) -> String {
         let count = self.rows.len() as u64;
         if count == 0 {
-            return "No known offer matches. `lowwater offers` without a name lists all; `lowwater load` takes SkyPilot price \
-                    catalogues, and offers.csv what you were offered."
+            return "No known offer matches: a name is a whole SKU or GPU type, and `g5*` is all that begin so. `lowwater offers` \
+                    without a name lists all; `lowwater load` takes SkyPilot price catalogues, and offers.csv what you were offered."
                 .into();
         }
         let old = self.rows.iter().filter(|r| r.age_days > OLD_DAYS).count();
@@ -302,7 +302,7 @@ mod tests {
     fn nothing_found_says_what_to_do() {
         let text = found(&what("x9")).screen().render(100, Paint::new(false));
         assert!(
-            text.starts_with("No known offer matches.") && text.contains("offers.csv"),
+            text.starts_with("No known offer matches") && text.contains("offers.csv"),
             "{text}"
         );
     }

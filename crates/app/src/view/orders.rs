@@ -12,10 +12,10 @@ const EARLY_WEEKS: [usize; 2] = [4, 13];
 
 const fn words(name: OrderName) -> &'static str {
     match name {
-        OrderName::Plan => "this plan: by phases",
-        OrderName::CashPerEngineerWeek => "by phases, most cash per engineer-week first",
-        OrderName::CommitFirst => "published: commit, then spot, then switch off",
-        OrderName::SpotFirst => "published: spot, then switch off, then commit",
+        OrderName::Plan => "this plan",
+        OrderName::CashPerEngineerWeek => "most cash per engineer-week first",
+        OrderName::CommitFirst => "commit, then spot, then switch off",
+        OrderName::SpotFirst => "spot, then switch off, then commit",
     }
 }
 
@@ -29,11 +29,16 @@ pub(super) fn screen(plan: &Plan) -> Screen {
         let why = order.unsafe_because.as_ref()?;
         Some(format!("{} is not safe: {why}.", words(order.name)))
     });
+    let left_out = if plan.alternatives.len() < OrderName::ALL.len() {
+        " Orders that begin with a kind of step that this plan lacks are left out."
+    } else {
+        ""
+    };
     Screen::default()
         .title("In another order")
         .text(format!(
             "The same steps, begun at once, at the hours a week of [plan] work_hours_per_week, with conditions met in \
-                 time: cash in {}, from the middles of the ranges.",
+                 time: cash in {}, from the middles of the ranges.{left_out}",
             plan.currency
         ))
         .table(table(plan))
@@ -52,7 +57,13 @@ fn table(plan: &Plan) -> Table {
         Column::text("safe"),
     ]);
     for order in &plan.alternatives {
-        table.row(row(order));
+        let is_same =
+            order.name != OrderName::Plan && plan.alternatives.first().is_some_and(|own| own.steps == order.steps);
+        let mut row = row(order);
+        if is_same {
+            row[0] += " (the same here)";
+        }
+        table.row(row);
     }
     table
 }
@@ -94,15 +105,15 @@ mod tests {
         let text = text(&sample::plan(), 120);
         let row = |words: &str| {
             text.lines()
-                .find(|line| line.contains(words))
+                .find(|line| line.starts_with(words))
                 .unwrap_or_else(|| panic!("{words}: {text}"))
         };
-        let own = row("this plan: by phases");
+        let own = row("this plan");
         assert!(
             own.contains("4.3k") && own.contains("436.8k") && own.ends_with("yes"),
             "{own}"
         );
-        let early = row("published: commit");
+        let early = row("commit, then spot");
         assert!(
             early.contains("200.0k") && early.contains("236.8k") && early.ends_with("no"),
             "{early}"

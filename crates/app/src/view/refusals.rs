@@ -217,9 +217,24 @@ fn numbers_words(numbers: &BTreeMap<String, Estimate>, plan: &Plan) -> String {
             "cash_per_month" | "freed_per_month" | "hours_in_window" => return None,
             "cost_per_month" => format!("costs {} {currency} a month", money()),
             "hours_observed" => match numbers.get("hours_in_window") {
-                Some(window) => format!("{value} of {} hours observed", amount::plain(window.amount())),
-                None => format!("{value} hours observed"),
+                Some(window) => format!(
+                    "observed in {value} of the last {} hours",
+                    amount::plain(window.amount())
+                ),
+                None => format!("observed in {value} hours"),
             },
+            "hours_idle" => format!("idle in {value} of them"),
+            "running_before" => format!("{value} ran on average before the replayed days"),
+            "running_in_period" => format!("{value} ran on average in the replayed days"),
+            "running_last_week" => format!("{value} in the last week"),
+            "best_level" => format!("{value} would pay for themselves"),
+            "hourly_exposure_left" => format!("{} {currency} an hour may still be promised", money()),
+            "spot_hours_per_hour" => format!("{value} spot hours do the work of one"),
+            "interruptions_per_month" => format!("interrupted {value} times a month"),
+            "net_saving_percent" if number.amount() < -1000.0 => "costs more than eleven times as much".to_owned(),
+            "net_saving_percent" => format!("saves {value} % net"),
+            "busy_percent" => format!("at work {value} % of its time"),
+            "hours_on_the_clock_per_hour" => format!("{value} hours on the clock for one of work"),
             "start_failure_chance" => format!("{} of starts fail", amount::share(number.amount())),
             "start_wait_hours" => format!("{value} hours until one succeeds"),
             "wait_hour_cost" => format!("{} {currency} an hour of waiting", money()),
@@ -310,7 +325,7 @@ mod tests {
         at("4 resources: i-2, i-3 and 2 more");
         at("2 resources: i-6, i-7");
         at("would free 9,000.00 USD a month of commitment");
-        at("12 of 336 hours observed");
+        at("observed in 12 of the last 336 hours");
         at("costs 672.00 USD a month");
         at("depth 2");
         assert!(!text.contains("would save 0"), "{text}");
@@ -423,8 +438,9 @@ mod tests {
         plan.declined = vec![refusal("measure this first: no GPU metrics", &["i-1"], &numbers)];
         let shown = text(&plan, 250);
         assert!(
-            shown
-                .contains("costs 1,380.63 USD a month in cash; nobody knows whether it idles; 0 of 672 hours observed"),
+            shown.contains(
+                "costs 1,380.63 USD a month in cash; nobody knows whether it idles; observed in 0 of the last 672 hours"
+            ),
             "{shown}"
         );
         assert!(!shown.contains("would"), "{shown}");

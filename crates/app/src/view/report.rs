@@ -173,7 +173,7 @@ impl ReportView {
     /// The one sentence.
     pub fn headline(&self) -> String {
         let days = self.days.as_ref().map_or_else(String::new, |(first, last)| {
-            format!(" from {first} to {last}{}", self.zone_words())
+            format!(" from {}", amount::days(first, last, &self.zone))
         });
         let total = format!(
             "{} is {} {}{days}",
@@ -188,14 +188,6 @@ impl ReportView {
             }
             None => format!("{total}."),
         }
-    }
-
-    /// Where a day is not that of the bill, the reader must know: its last hour can be of the next day.
-    fn zone_words(&self) -> String {
-        if self.zone == "UTC" {
-            return String::new();
-        }
-        format!(" (days of {})", self.zone)
     }
 
     fn empty_words(&self) -> String {
@@ -427,8 +419,19 @@ impl View for ReportView {
         if let Some(jobs) = &self.jobs {
             screen = jobs.under(screen);
         }
-        screen.remarks("What to know", self.notes.clone()).next([
-            (self.next.command("plan"), "what to change, and what each step saves"),
+        let screen = screen.remarks("What to know", self.notes.clone());
+        let plan = (self.next.command("plan"), "what to change, and what each step saves");
+        if self.by == [Dimension::Team, Dimension::Class] {
+            return screen.next([
+                plan,
+                (
+                    self.next.command("report --by workload,sku"),
+                    "which machines it runs on",
+                ),
+            ]);
+        }
+        screen.next([
+            plan,
             (self.next.command("report --by team,class"), "who spends it on what"),
         ])
     }
@@ -492,7 +495,7 @@ mod tests {
         let first = text.lines().next().unwrap();
         assert_eq!(
             first,
-            "Effective cost is 50.00 USD from 2026-10-01 to 2026-10-31; 2.00 of it ran idle, 5.0 % of GPU spend."
+            "Effective cost is 50.00 USD from 1 Oct to 31 Oct 2026 (31 days); 2.00 of it ran idle, 5.0 % of GPU spend."
         );
         for part in [
             "a useful GPU-hour   4.86 USD  8.0 GPU-hours",
@@ -516,7 +519,7 @@ mod tests {
         let view = ReportView::new(report, &ReportQuery::default(), Next::default());
         let headline = view.headline();
         assert!(
-            headline.contains("from 2026-10-01 to 2026-10-31 (days of Europe/Berlin);"),
+            headline.contains("from 1 Oct to 31 Oct 2026 (31 days of Europe/Berlin);"),
             "{headline}"
         );
         assert_eq!(serde_json::to_value(&view).unwrap()["zone"], "Europe/Berlin");
@@ -652,7 +655,7 @@ mod tests {
         assert!(
             view.screen()
                 .render(120, Paint::new(false))
-                .starts_with("Effective cost is 0.00 USD from 2026-10-01 to 2026-10-31.\n")
+                .starts_with("Effective cost is 0.00 USD from 1 Oct to 31 Oct 2026 (31 days).\n")
         );
     }
 }

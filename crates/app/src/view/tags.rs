@@ -184,10 +184,10 @@ impl TagsView {
             } else {
                 format!("{} ({})", fix.name, fix.resource_id)
             };
-            let value = fix
-                .value
-                .as_ref()
-                .map_or_else(|| "ask its owner".into(), |v| format!("{v}, as all its account has"));
+            let value = fix.value.as_ref().map_or_else(
+                || "ask its owner".into(),
+                |v| format!("{v}, as all that are tagged in its account"),
+            );
             table.row([cents(fix.cost), name, fix.key.clone(), value]);
         }
         table

@@ -84,7 +84,9 @@ impl Unloaded {
         match (self.removed, self.units.is_empty()) {
             (_, true) => "Nothing is loaded.".to_owned(),
             (true, _) => format!("Took back {units}; no report or plan counts them any more."),
-            (false, _) => format!("{units} loaded. What an option of this command names is taken back."),
+            (false, _) => format!(
+                "{units} loaded. `lowwater unload --source NAME`, --account, --month or --kind takes back all that fits."
+            ),
         }
     }
 }

@@ -2,10 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use jiff::civil::Date;
 use lowwater_model::charge::CostMetric;
 use lowwater_store::report::Dimension;
 
 use super::asker::Asker;
+use super::days::{all_periods, is_period};
+use crate::error::AppError;
 
 /// Words of an address that are read; a longer one asks for nothing.
 const MAX_WORDS: usize = 64;
@@ -37,6 +40,68 @@ impl Asked {
     #[must_use]
     pub fn asked_by(self, asker: Asker) -> Self {
         Self { asker, ..self }
+    }
+
+    /// Words that hold for every page must mean something: an answer to another question would mislead.
+    pub fn check(&self) -> Result<(), AppError> {
+        let wrong = |key: &str, value: &str, hint: String| {
+            let value = crate::amount::shortened(value, crate::amount::ECHO);
+            Err(AppError::Usage(format!(
+                "`{key}={value}` in the address says nothing\nhint: {hint}"
+            )))
+        };
+        let names = |names: Vec<&str>| format!("write one of {}", names.join(", "));
+        if let Some(period) = self.get("period").filter(|period| !is_period(period)) {
+            return wrong("period", period, names(all_periods().collect()));
+        }
+        for key in ["from", "to"] {
+            if let Some(day) = self.get(key).filter(|day| day.parse::<Date>().is_err()) {
+                return wrong(key, day, "write a day such as 2026-10-31".into());
+            }
+        }
+        let day = |key: &str| self.get(key).and_then(|day| day.parse::<Date>().ok());
+        match (day("from"), day("to")) {
+            (Some(from), Some(to)) if from >= to => {
+                return wrong(
+                    "to",
+                    &to.to_string(),
+                    format!("it is the first day after, so later than {from}"),
+                );
+            }
+            (Some(_), None) => return wrong("to", "", "give the first day after as well".into()),
+            (None, Some(_)) => return wrong("from", "", "give the first day as well".into()),
+            _ => {}
+        }
+        if let Some(metric) = self.get("metric").filter(|metric| CostMetric::parse(metric).is_none()) {
+            return wrong(
+                "metric",
+                metric,
+                names(CostMetric::ALL.iter().map(|m| m.as_str()).collect()),
+            );
+        }
+        let dimensions = || names(Dimension::ALL.iter().map(|d| d.as_str()).collect());
+        let by: Vec<&str> = self.by_words().collect();
+        if let Some(word) = by.iter().find(|word| Dimension::parse(word).is_none()) {
+            return wrong("by", word, dimensions());
+        }
+        if by.len() > 2 {
+            return wrong("by", &by.join(","), "one dimension, or two".into());
+        }
+        let only = self.all("only").into_iter();
+        let mut unknown = only.filter(|word| {
+            word.split_once(':')
+                .is_none_or(|(name, _)| Dimension::parse(name).is_none())
+        });
+        match unknown.next() {
+            Some(word) => wrong("only", word, format!("write DIMENSION:LABEL; {}", dimensions())),
+            None => Ok(()),
+        }
+    }
+
+    fn by_words(&self) -> impl Iterator<Item = &str> {
+        // `by=a,b`, as on the command line, or `by=a&then=b`, as a form sends it.
+        let words = self.get("by").into_iter().chain(self.get("then"));
+        words.flat_map(|word| word.split(',')).filter(|word| !word.is_empty())
     }
 
     /// A word; none where it is not given or says nothing.
@@ -114,9 +179,7 @@ impl Asked {
 
     /// One or two dimensions; those of the page where none is named.
     pub fn by(&self, otherwise: Dimension) -> Vec<Dimension> {
-        // `by=a,b`, as on the command line, or `by=a&then=b`, as a form sends it.
-        let words = self.get("by").into_iter().chain(self.get("then"));
-        let named = words.flat_map(|word| word.split(',')).filter_map(Dimension::parse);
+        let named = self.by_words().filter_map(Dimension::parse);
         let mut by: Vec<Dimension> = Vec::new();
         for dimension in named {
             if !by.contains(&dimension) && by.len() < 2 {
@@ -199,6 +262,39 @@ mod tests {
         assert_eq!(here.by(Dimension::Class), [Dimension::Team, Dimension::Sku]);
         assert_eq!(here.only(), [(Dimension::Team, vec!["a:b".to_owned()])].into());
         assert_eq!(asked(&[]).by(Dimension::Class), [Dimension::Class]);
+    }
+
+    #[test]
+    fn words_that_mean_nothing_are_refused() {
+        for good in [
+            &[][..],
+            &[("period", "custom"), ("from", "2026-10-01"), ("to", "2026-10-02")],
+            &[
+                ("by", "team,sku"),
+                ("only", "team:a:b"),
+                ("metric", "billed"),
+                ("period", "fiscal-year"),
+            ],
+            &[("by", "team"), ("then", ""), ("step", "x")],
+        ] {
+            assert!(asked(good).check().is_ok(), "{good:?}");
+        }
+        for (bad, why) in [
+            (&[("from", "2026-99-99"), ("to", "2026-10-02")][..], "`from=2026-99-99`"),
+            (&[("from", "2026-10-02"), ("to", "2026-10-02")], "later than 2026-10-02"),
+            (&[("from", "2026-10-02")], "as well"),
+            (&[("to", "2026-10-02")], "as well"),
+            (&[("period", "8d")], "write one of 7d, 30d"),
+            (&[("metric", "<b>")], "write one of billed, effective"),
+            (&[("by", "team,nonsense")], "`by=nonsense`"),
+            (&[("by", "team,sku"), ("then", "class")], "one dimension, or two"),
+            (&[("only", "team")], "DIMENSION:LABEL"),
+            (&[("only", "x:team")], "DIMENSION:LABEL"),
+        ] {
+            let error = asked(bad).check().unwrap_err();
+            let text = error.message().unwrap();
+            assert!(error.exit_code() == 2 && text.contains(why), "{bad:?}: {text}");
+        }
     }
 
     #[test]

@@ -21,6 +21,88 @@ pub const PERIODS: &[(&str, &str)] = &[
     ("all", "all that is loaded"),
 ];
 
+/// Those of a fiscal year, where it is not the calendar's.
+const FISCAL: &[(&str, &str)] = &[
+    ("fiscal-month", "this fiscal month"),
+    ("last-fiscal-month", "last fiscal month"),
+    ("fiscal-quarter", "this fiscal quarter"),
+    ("fiscal-year", "this fiscal year"),
+];
+
+/// When fiscal years and their months begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Fiscal {
+    /// Month of the year, from 1.
+    month: i8,
+    /// Day of the month, from 1 to 28.
+    day: i8,
+}
+
+impl Fiscal {
+    fn of(store: &Store) -> Self {
+        let calendar = store.config().policy.section("calendar");
+        let within = |key: &str, most: i64| calendar.int(key).clamp(1, most) as i8;
+        Self {
+            month: within("fiscal_year_month", 12),
+            day: within("fiscal_month_day", 28),
+        }
+    }
+
+    /// First day of the fiscal month in which a day lies, so many months earlier.
+    fn month_of(self, day: Date, earlier: i32) -> Option<Date> {
+        let offset = i64::from(self.day - 1).days();
+        before(before(day, offset)?.first_of_month(), earlier.months())?
+            .checked_add(offset)
+            .ok()
+    }
+
+    /// Months from the begin of its fiscal year to the fiscal month in which a day lies.
+    fn months_in(self, day: Date) -> Option<i32> {
+        let month = before(day, i64::from(self.day - 1).days())?.month();
+        Some(i32::from((month - self.month).rem_euclid(12)))
+    }
+
+    /// The days of a fiscal period up to the last of these.
+    fn last(self, bill: Days, period: &str) -> Option<Days> {
+        let last = bill.after.yesterday().ok()?;
+        let earlier = match period {
+            "fiscal-month" | "last-fiscal-month" => 0,
+            "fiscal-quarter" => self.months_in(last)? % 3,
+            "fiscal-year" => self.months_in(last)?,
+            _ => return None,
+        };
+        let first = self.month_of(last, earlier)?;
+        if period == "last-fiscal-month" {
+            return Some(Days {
+                first: self.month_of(last, 1)?,
+                after: first,
+            });
+        }
+        Some(Days {
+            first,
+            after: bill.after,
+        })
+    }
+}
+
+/// Every period that an address may name.
+pub fn all_periods() -> impl Iterator<Item = &'static str> {
+    PERIODS.iter().chain(FISCAL).map(|(name, _)| *name).chain(["custom"])
+}
+
+/// Does an address name a period so?
+pub fn is_period(name: &str) -> bool {
+    all_periods().any(|known| known == name)
+}
+
+/// The periods that a store's owner can choose.
+pub fn periods(store: Option<&Store>) -> Vec<(&'static str, &'static str)> {
+    let calendar = Fiscal { month: 1, day: 1 };
+    let fiscal = store.is_some_and(|store| Fiscal::of(store) != calendar);
+    let more = if fiscal { FISCAL } else { &[] };
+    PERIODS.iter().chain(more).copied().collect()
+}
+
 /// The period of a page where none is chosen.
 pub fn usual(path: &str) -> &'static str {
     if path == "/" { "7d" } else { "30d" }
@@ -45,10 +127,14 @@ impl Days {
         let end = zone.to_datetime(shown.until?).date();
         let after = if end > first { end } else { end.tomorrow().ok()? };
         let custom = |key: &str| asked.get(key).and_then(|day| day.parse::<Date>().ok());
-        if let (Some(from), Some(to)) = (custom("from"), custom("to")) {
+        let by_hand = asked.get("period").is_none_or(|period| period == "custom");
+        if by_hand && let (Some(from), Some(to)) = (custom("from"), custom("to")) {
             return Some(Self { first: from, after: to }).filter(|days| days.first < days.after);
         }
-        Self { first, after }.last(period)
+        let bill = Self { first, after };
+        Fiscal::of(&shown.store)
+            .last(bill, period)
+            .or_else(|| bill.last(period))
     }
 
     /// The last part of these days that a name means; one that means nothing is 30 days.
@@ -110,6 +196,32 @@ fn before(day: Date, span: Span) -> Option<Date> {
 mod tests {
     use super::*;
     use jiff::civil::date;
+
+    #[test]
+    fn fiscal_periods_begin_when_their_owner_says() {
+        let bill = Days {
+            first: date(2024, 1, 1),
+            after: date(2026, 3, 10),
+        };
+        let last = |month: i8, day: i8, name: &str| {
+            let days = Fiscal { month, day }.last(bill, name).unwrap();
+            format!("{} {}", days.first, days.after)
+        };
+        assert_eq!(last(4, 1, "fiscal-month"), "2026-03-01 2026-03-10");
+        assert_eq!(last(4, 1, "fiscal-quarter"), "2026-01-01 2026-03-10");
+        assert_eq!(last(4, 1, "fiscal-year"), "2025-04-01 2026-03-10");
+        assert_eq!(last(2, 1, "fiscal-quarter"), "2026-02-01 2026-03-10");
+        assert_eq!(last(1, 26, "fiscal-month"), "2026-02-26 2026-03-10");
+        assert_eq!(last(1, 26, "last-fiscal-month"), "2026-01-26 2026-02-26");
+        assert_eq!(last(1, 26, "fiscal-year"), "2026-01-26 2026-03-10");
+        assert_eq!(
+            last(3, 26, "fiscal-year"),
+            "2025-03-26 2026-03-10",
+            "its March has not begun"
+        );
+        assert_eq!(last(1, 1, "fiscal-month"), "2026-03-01 2026-03-10");
+        assert_eq!(Fiscal { month: 4, day: 1 }.last(bill, "30d"), None);
+    }
 
     #[test]
     fn names_of_periods() {

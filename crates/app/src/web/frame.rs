@@ -7,7 +7,7 @@ use super::asked::Asked;
 use super::asker::Asker;
 use super::asset;
 use super::chart::Chart;
-use super::days::{PERIODS, usual};
+use super::days::{self, Days};
 use super::grid::{Cell, Grid, Head};
 use super::live::Shown;
 use super::page::{PAGES, PageMeta};
@@ -146,6 +146,8 @@ struct Frame<'a> {
     plotly: Option<String>,
     links: Vec<Link>,
     choices: Vec<Choice>,
+    /// First day and first day after, where they are chosen by hand.
+    span: Option<(String, String)>,
     /// Words that the form of the top bar keeps.
     kept: Vec<(String, String)>,
     path: &'a str,
@@ -179,19 +181,16 @@ fn links(asked: &Asked) -> Vec<Link> {
     PAGES.iter().filter(seen).map(link).collect()
 }
 
-fn choices(asked: &Asked) -> Vec<Choice> {
-    let period = if asked.get("from").is_some() {
-        "custom"
+fn choices(asked: &Asked, shown: Option<&Shown>) -> Vec<Choice> {
+    let period = if is_by_hand(asked) {
+        CUSTOM.0
     } else {
-        asked.get("period").unwrap_or_else(|| usual(&asked.path))
+        asked.get("period").unwrap_or_else(|| days::usual(&asked.path))
     };
-    let mut periods: Vec<(String, String, bool)> = PERIODS
-        .iter()
-        .map(|(value, name)| ((*value).to_owned(), (*name).to_owned(), *value == period))
-        .collect();
-    if period == "custom" {
-        periods.push((String::new(), "as chosen".to_owned(), true));
-    }
+    let periods = days::periods(shown.map(|shown| &shown.store))
+        .into_iter()
+        .chain([CUSTOM]);
+    let periods = periods.map(|(value, name)| (value.to_owned(), name.to_owned(), value == period));
     let metric = asked.metric();
     let first = (String::new(), "best basis".to_owned(), metric.is_none());
     let metrics = CostMetric::ALL
@@ -201,7 +200,7 @@ fn choices(asked: &Asked) -> Vec<Choice> {
         Choice {
             key: "period".into(),
             label: "Period".into(),
-            options: periods,
+            options: periods.collect(),
         },
         Choice {
             key: "metric".into(),
@@ -209,6 +208,22 @@ fn choices(asked: &Asked) -> Vec<Choice> {
             options: std::iter::once(first).chain(metrics).collect(),
         },
     ]
+}
+
+/// The choice of any days.
+const CUSTOM: (&str, &str) = ("custom", "from … before …");
+
+fn is_by_hand(asked: &Asked) -> bool {
+    asked
+        .get("period")
+        .map_or(asked.get("from").is_some(), |period| period == CUSTOM.0)
+}
+
+/// The days of the form where they are chosen by hand: those of the address, or those that a page would show.
+fn span(asked: &Asked, shown: Option<&Shown>) -> Option<(String, String)> {
+    let by_hand = is_by_hand(asked);
+    let days = by_hand.then(|| Days::of(asked, shown?)).flatten()?;
+    Some((days.first.to_string(), days.after.to_string()))
 }
 
 fn chips(asked: &Asked) -> Vec<Chip> {
@@ -256,7 +271,8 @@ pub fn render(title: &str, asked: &Asked, shown: Option<&Shown>, page: &Page) ->
         icon: asset::url("icon.svg"),
         plotly: has_chart.then(|| asset::url("plotly.js")),
         links: links(asked),
-        choices: choices(asked),
+        choices: choices(asked, shown),
+        span: span(asked, shown),
         kept: kept.cloned().collect(),
         path: &asked.path,
         chips: chips(asked),

@@ -60,11 +60,12 @@ impl Hosts {
             .get(HOST)
             .and_then(|host| host.to_str().ok())
             .unwrap_or_default();
-        let name = match host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
-            Some((six, _)) => six,
-            None => host.split(':').next().unwrap_or_default(),
+        let (name, port) = match host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+            Some((six, port)) => (six, port),
+            None => host.split_at(host.find(':').unwrap_or(host.len())),
         };
-        self.names.iter().any(|known| known.eq_ignore_ascii_case(name))
+        let is_port = port.is_empty() || port.strip_prefix(':').is_some_and(|port| port.parse::<u16>().is_ok());
+        is_port && self.names.iter().any(|known| known.eq_ignore_ascii_case(name))
     }
 }
 
@@ -136,6 +137,11 @@ mod tests {
             "",
             "[::2]:7433",
             "localhost.evil.example",
+            "127.0.0.1:7433.evil.example",
+            "localhost:x@evil.example",
+            "[::1].evil.example",
+            "[::1]:",
+            "localhost:99999",
         ] {
             assert!(!knows(bad), "{bad}");
         }

@@ -87,21 +87,20 @@ fn no_bill() -> AppError {
     )
 }
 
-fn seen(page: &PageMeta, asker: &Asker) -> Result<(), AppError> {
-    if page.divisible {
-        Ok(())
-    } else {
-        answer::whole(asker, page.name)
+/// May the asker be shown this, and does the address mean something?
+fn seen(page: &PageMeta, asked: &Asked) -> Result<(), AppError> {
+    if !page.divisible {
+        answer::whole(&asked.asker, page.name)?;
     }
+    asked.check()
 }
 
 type Words = Query<Vec<(String, String)>>;
 
 fn with<T: Topic + 'static>(router: Router<Arc<Live>>) -> Router<Arc<Live>> {
     let page = |State(live): State<Arc<Live>>, Extension(asker): Extension<Asker>, Query(words): Words| async move {
-        let seen = seen(&T::META, &asker);
         let asked = Asked::new(T::META.path, words).asked_by(asker);
-        if let Err(error) = seen {
+        if let Err(error) = seen(&T::META, &asked) {
             return answer::page(T::META.name, &asked, Err(error));
         }
         let question = asked.clone();
@@ -116,8 +115,8 @@ fn with<T: Topic + 'static>(router: Router<Arc<Live>>) -> Router<Arc<Live>> {
         answer::page(T::META.name, &asked, page.await)
     };
     let json = |State(live): State<Arc<Live>>, Extension(asker): Extension<Asker>, Query(words): Words| async move {
-        let seen = seen(&T::META, &asker);
         let asked = Asked::new(T::META.path, words).asked_by(asker);
+        let seen = seen(&T::META, &asked);
         answer::json(answer::work(live, move |shown| seen.and_then(|()| T::view(shown, &asked))).await)
     };
     router

@@ -49,6 +49,16 @@ impl ServerUrl {
         if host.is_empty() || !rest.chars().all(plain) {
             return Err(refuse("is no address", example));
         }
+        let port = host
+            .rsplit_once(':')
+            .filter(|(_, port)| !port.ends_with(']'))
+            .map(|(_, port)| port);
+        if port.is_some_and(|port| port.parse::<u16>().map_or(true, |port| port == 0)) {
+            return Err(refuse("names no port after `:`", "a port is a number from 1 to 65535"));
+        }
+        if host.starts_with('[') != host.contains(']') || host.parse::<ureq::http::uri::Authority>().is_err() {
+            return Err(refuse("names no host", example));
+        }
         Ok(Self {
             scheme,
             rest: rest.to_owned(),
@@ -93,6 +103,18 @@ mod tests {
         ] {
             let error = base(bad).unwrap_err().to_string();
             assert!(error.contains("hint: write it like http://"), "{error}");
+        }
+        for (bad, why) in [
+            ("http://h:99999", "names no port"),
+            ("http://h:0", "names no port"),
+            ("http://h:", "names no port"),
+            ("http://h:x/p", "names no port"),
+            ("http://[::1", "names no host"),
+            ("http://::1]", "names no host"),
+            ("http://h]:1", "names no host"),
+        ] {
+            let error = base(bad).unwrap_err().to_string();
+            assert!(error.contains(why), "{bad}: {error}");
         }
     }
 

@@ -341,7 +341,7 @@ fn unknown_sku(of: &Evidence) -> Vec<Finding> {
             "{} of types that the table of hardware facts does not know",
             plural(n, "GPU resource")
         ),
-        hint: "its power and memory limits stay unknown; report the type so that it is added".into(),
+        hint: "a row of the type in offers.csv, with accelerator and count, says how many GPUs it has; its power and memory limits stay unknown".into(),
     }));
     findings
 }

@@ -19,8 +19,10 @@
       event.preventDefault();
       const words = new URLSearchParams(location.search);
       for (const [key, value] of new FormData(form)) {
-        if (form.hasAttribute("data-keep") || one(`select[name="${CSS.escape(key)}"]`, form)) {
+        const name = CSS.escape(key);
+        if (form.hasAttribute("data-keep") || one(`select[name="${name}"], input[type="date"][name="${name}"]`, form)) {
           if (key === "period" && value) { words.delete("from"); words.delete("to"); }
+          if ((key === "from" || key === "to") && words.get("period") !== "custom") continue;
           if (value) words.set(key, value); else words.delete(key);
         }
       }

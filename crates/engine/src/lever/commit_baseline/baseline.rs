@@ -172,6 +172,9 @@ impl<'a> Baseline<'a> {
             let cost: f64 = self.hours.iter().map(|hour| hour.units * hour.price).sum();
             let price = cost / self.hours.iter().map(|hour| hour.units).sum::<f64>();
             let even = break_even_utilisation(rate, price).unwrap_or(f64::INFINITY);
+            if even > 1.0 {
+                return Err(format!("the {term} price {rate:.4} is dearer than {price:.4} on demand"));
+            }
             return Err(format!(
                 "no unit would be used in more than the {:.1} % of the hours at which the {term} price {rate:.4} breaks even with \
                  {price:.4} on demand",

@@ -253,9 +253,9 @@ impl<'a> Fleet<'a> {
         }
         Err(Refusal {
             why: format!(
-                "saves {:.1} % net on {}, less than the {:.0} % of min_net_saving_share: an hour of today's at {:.4} {} becomes \
+                "{} on {}, less than the {:.0} % of min_net_saving_share: an hour of today's at {:.4} {} becomes \
                  {:.3} spot hours at {:.4}, interrupted {}",
-                net * 100.0,
+                saves(net),
                 look.market.place,
                 least * 100.0,
                 self.on_demand_rate,
@@ -290,4 +290,12 @@ fn busy_share(facts: &Facts, resource: &Resource) -> f64 {
     let hours = Replay::of(facts).on_demand([&resource.id], facts.period);
     let since_first: Vec<f64> = hours.iter().map(|hour| hour.units).skip_while(|units| *units == 0.0).collect();
     if since_first.is_empty() { 0.0 } else { since_first.iter().sum::<f64>() / since_first.len() as f64 }
+}
+
+/// A share in words; one beyond reason is not spelled out.
+fn saves(net: f64) -> String {
+    if net < -10.0 {
+        return "costs more than eleven times as much net".into();
+    }
+    format!("saves {:.1} % net", net * 100.0)
 }
