@@ -159,6 +159,32 @@ fn a_filter_holds_for_page_and_figures() {
 }
 
 #[test]
+fn a_resource_ends_in_its_charges() {
+    let served = served();
+    let all = served.json("/api/v1/explore?by=resource&period=all");
+    assert_eq!(all["charges"], Value::Null, "of one resource only");
+    let first = all["rows"][0]["resource"].as_str().unwrap();
+    let path = format!("explore?by=resource&period=all&only=resource:{first}");
+    let one = served.json(&format!("/api/v1/{path}"));
+    let charges = &one["charges"];
+    assert_eq!(
+        charges["totals"]["effective"], one["rows"][0]["cost"],
+        "they add up to its row, exactly"
+    );
+    let rows = charges["rows"].as_array().unwrap();
+    assert!(!rows.is_empty() && rows.len() as i64 == charges["count"].as_i64().unwrap().min(200));
+    let csv = served.get(&format!("/{path}&file=charges")).body;
+    assert_eq!(csv.lines().count(), rows.len() + 1, "the file has what the page shows");
+    let hostile = served
+        .get("/explore?by=resource&only=resource:%27%20OR%20%271%27=%271")
+        .body;
+    assert!(
+        !hostile.contains("Save as CSV\" data-save=\"charges"),
+        "a name is no SQL"
+    );
+}
+
+#[test]
 fn hostile_words_are_text() {
     let served = served();
     let script = "%3Cscript%3Ealert(1)%3C/script%3E";
@@ -173,6 +199,7 @@ fn hostile_words_are_text() {
         "/explore?only=team:%27%29%20OR%20%281=1".to_owned(),
         "/explore?from=2026-99-99&to=0000-00-00".to_owned(),
         "/explore?from=-9999-01-01&to=9999-12-31".to_owned(),
+        "/explore?by=sku,team,class".to_owned(),
         format!("/explore?only=team:{book}"),
         format!("/{script}"),
         "/explore?file=../../etc/passwd".to_owned(),
@@ -189,6 +216,21 @@ fn hostile_words_are_text() {
             !answer.body.contains("panicked") && !answer.body.contains("root:"),
             "{path}"
         );
+    }
+    for wrong in [
+        "from=2026-99-99&to=2026-10-01",
+        "period=8d",
+        "by=sku,team,class",
+        "metric=x",
+        "only=x:y",
+    ] {
+        for page in ["explore", "week", "plan", "data"] {
+            assert_eq!(
+                served.get(&format!("/api/v1/{page}?{wrong}")).status,
+                400,
+                "{page}?{wrong}"
+            );
+        }
     }
     let nothing = served.json("/api/v1/explore?period=all&only=team:%27%29%20OR%20%281=1");
     assert_eq!(nothing["rows"].as_array().unwrap().len(), 0, "a label is no SQL");

@@ -1,6 +1,7 @@
 //! Bills, metrics and prices: load, keep, query. The only crate that knows Arrow, Parquet and DataFusion.
 
 mod believed;
+pub mod charges;
 mod clues;
 pub mod config;
 mod contract;

@@ -80,7 +80,7 @@ impl Dimension {
         Self::ALL.iter().copied().find(|d| d.as_str() == text)
     }
 
-    const fn is_time(self) -> bool {
+    pub(crate) const fn is_time(self) -> bool {
         matches!(self, Self::Month | Self::Day)
     }
 
@@ -143,6 +143,11 @@ impl ReportQuery {
     fn is_about_time(&self) -> bool {
         let by_time = self.by.iter().chain(self.only.keys()).any(|d| d.is_time());
         (by_time || self.from.is_some() || self.to.is_some()) && self.period == PeriodKind::Charge && !self.utc
+    }
+
+    /// The WHERE clause of its filters on labels.
+    pub(crate) fn where_labels(&self) -> String {
+        clause(Filter::new(self).labels.iter())
     }
 }
 
@@ -537,7 +542,7 @@ fn clause<'a>(parts: impl Iterator<Item = &'a String>) -> String {
 }
 
 /// A text of SQL: nothing in it ends it.
-fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 

@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use lowwater_model::charge::CostMetric;
 use lowwater_model::money::Money;
+use lowwater_store::charges::{Charges, ChargesQuery};
 use lowwater_store::report::{Dimension, ReportQuery, ReportRow};
 use serde::Serialize;
 
 use super::{PageMeta, Topic};
-use crate::amount::{cents, share_of, share_or_unknown};
+use crate::amount::{cents, plural, share_of, share_or_unknown};
 use crate::error::AppError;
 use crate::view::next::Next;
 use crate::view::plan::metric_words;
@@ -33,6 +35,7 @@ const DRILL: &[(Dimension, Dimension)] = &[
     (Dimension::Environment, Dimension::Workload),
     (Dimension::Model, Dimension::Workload),
     (Dimension::Workload, Dimension::Resource),
+    (Dimension::Resource, Dimension::Resource),
     (Dimension::Sku, Dimension::Resource),
     (Dimension::Region, Dimension::Sku),
     (Dimension::PricingCategory, Dimension::Sku),
@@ -54,6 +57,25 @@ pub struct ExploreView {
     pub before: Option<Vec<Before>>,
     /// By day and label of the first dimension.
     pub by_day: Vec<DayCost>,
+    /// The charges themselves, where one resource is asked for; else null.
+    pub charges: Option<Charges>,
+}
+
+/// Charges that are shown of a resource; the sums are of all.
+const MOST_CHARGES: usize = 200;
+
+/// The charges of the one resource that a filter names.
+fn charges(shown: &Shown, asks: &ReportQuery, days: Days) -> Result<Option<Charges>, AppError> {
+    let Some([resource]) = asks.only.get(&Dimension::Resource).map(Vec::as_slice) else {
+        return Ok(None);
+    };
+    Ok(Some(shown.store.charges(&ChargesQuery {
+        resource: resource.clone(),
+        first: days.first,
+        after: days.after,
+        only: asks.only.clone(),
+        most: MOST_CHARGES,
+    })?))
 }
 
 /// A row of the days before.
@@ -109,6 +131,7 @@ impl Topic for Explore {
             report: ReportView::new((*report).clone(), &asks, Next::default()),
             before: earlier.map(|report| report.rows.iter().map(before).collect()),
             by_day: by_day(&*shown.report(&over_time)?),
+            charges: charges(shown, &asks, days)?,
         })
     }
 
@@ -119,6 +142,7 @@ impl Topic for Explore {
             .part(Part::Choices(dimension_choices(asked)))
             .part(Part::Chart(picture(view)))
             .grid("By cost", grid(view, asked))
+            .grid(&charges_title(view), charges_grid(view))
             .part(Part::Points("What to know".into(), report.notes.clone()))
     }
 }
@@ -153,10 +177,11 @@ fn picture(view: &ExploreView) -> chart::Chart {
 
 /// Where a label leads: the same question about it alone, by the next dimension.
 fn drill(asked: &Asked, dimension: Dimension, label: &str) -> Option<String> {
-    if dimension == Dimension::Resource {
+    let next = DRILL.iter().find(|(from, _)| *from == dimension)?.1;
+    // A label in brackets stands for charges without a resource.
+    if dimension == Dimension::Resource && label.starts_with('(') {
         return None;
     }
-    let next = DRILL.iter().find(|(from, _)| *from == dimension)?.1;
     let inside = asked.and("only", &format!("{}:{label}", dimension.as_str()));
     Some(inside.without("then").with("by", next.as_str()).url())
 }
@@ -220,6 +245,35 @@ fn grid(view: &ExploreView, asked: &Asked) -> Grid {
             idle(row.of_which_idle),
         ];
         grid.row(cells.chain(numbers));
+    }
+    grid
+}
+
+fn charges_title(view: &ExploreView) -> String {
+    let Some(charges) = &view.charges else { return String::new() };
+    let total = charges.totals.get(view.report.metric.as_str()).copied();
+    let total = total.map_or_else(|| "an unknown cost".to_owned(), |money| format!("{} {}", cents(money), view.report.currency));
+    let shown = match charges.rows.len() {
+        all if all as i64 == charges.count => String::new(),
+        some => format!(", the newest {some} shown"),
+    };
+    format!("{} of {total}{shown}", plural(charges.count as u64, "charge"))
+}
+
+/// As they were loaded, with every digit.
+fn charges_grid(view: &ExploreView) -> Grid {
+    let currency = &view.report.currency;
+    let costs = CostMetric::ALL.iter().map(|m| Head::number(format!("{} ({currency})", metric_words(*m))));
+    let texts = ["from (UTC)", "category", "what", "terms", "commitment"].map(Head::text);
+    let heads = texts.into_iter().chain([Head::number("quantity"), Head::text("unit")]).chain(costs).chain([Head::text("export")]);
+    let mut grid = Grid::new("charges", heads).file("charges");
+    for charge in view.charges.iter().flat_map(|charges| &charges.rows) {
+        let money = |money: Option<Money>| Cell::new(money.map_or_else(|| "unknown".to_owned(), |money| money.to_string()));
+        let start = jiff::tz::TimeZone::UTC.to_datetime(charge.start).strftime("%Y-%m-%d %H:%M").to_string();
+        let texts = [&start, &charge.category, &charge.description, &charge.pricing, &charge.commitment].map(|text| Cell::new(text.as_str()));
+        let used = [money(charge.quantity), Cell::new(charge.unit.as_str())];
+        let costs = CostMetric::ALL.iter().map(|m| money(charge.costs.get(m.as_str()).copied()));
+        grid.row(texts.into_iter().chain(used).chain(costs).chain([Cell::new(charge.source.as_str())]));
     }
     grid
 }
