@@ -4,6 +4,7 @@ mod bless;
 mod cargo;
 mod docs;
 mod say;
+mod screenshots;
 mod sim;
 mod skipped;
 mod source;
@@ -19,7 +20,8 @@ usage: cargo xtask test           every stage, in order; stops at the first that
        cargo xtask tidy           only the tidy checks (a second)
        cargo xtask bless          writes docs/reference, snapshots and expected plans anew; read the diff
        cargo xtask sim --truth [--seed N] [--seeds K] [--json]
-                                  plans organisations whose truth is hidden, and fails where plans are false";
+                                  plans organisations whose truth is hidden, and fails where plans are false
+       cargo xtask screenshots    every page of the dashboard as a picture, into target/screenshots; needs Chromium";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -29,6 +31,7 @@ fn main() -> ExitCode {
         ["test", names @ ..] => stage::run_some(names),
         ["tidy"] => stage::run_some(&["tidy"]),
         ["bless"] => bless::bless(),
+        ["screenshots"] => screenshots::take(),
         ["sim", "--truth", options @ ..] => sim::truth(options),
         _ => {
             say::error(USAGE);

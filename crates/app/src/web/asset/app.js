@@ -81,18 +81,19 @@
     });
     for (const row of rows) row.tabIndex = -1;
   }
-  const visible = () => all("[data-grid] tbody tr").filter((row) => row.offsetParent !== null);
+  // What is folded away has a place but can't take the focus.
+  const visible = (selector) => all(selector).filter((element) => element.checkVisibility());
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select, textarea")) {
       if (event.key === "Escape") event.target.blur();
       return;
     }
     if (event.key === "/") {
-      const find = all("[data-find]").find((field) => !field.hidden);
+      const [find] = visible("[data-find]");
       if (find) { event.preventDefault(); find.focus(); }
     }
     if (event.key === "j" || event.key === "k") {
-      const rows = visible();
+      const rows = visible("[data-grid] tbody tr");
       const at = rows.indexOf(document.activeElement.closest("tr"));
       rows[Math.min(Math.max(at + (event.key === "j" ? 1 : -1), 0), rows.length - 1)]?.focus();
     }
@@ -117,6 +118,7 @@
       paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
       font: { family: getComputedStyle(document.body).fontFamily, size: 12, color: colour("--text") },
       legend: { orientation: "h", y: -0.2 },
+      modebar: { bgcolor: "rgba(0,0,0,0)", color: colour("--strong"), activecolor: colour("--accent") },
       hoverlabel: { bgcolor: colour("--raised"), bordercolor: colour("--strong"), font: { color: colour("--text") } },
     };
     look.xaxis = { ...painted(layout.xaxis || {}), ...axis() };
