@@ -80,6 +80,9 @@ fn every_page_fits_every_width_and_its_navigation_is_reached() {
             let browser = desk.open(path);
             let wide = browser.value("[document.documentElement.scrollWidth, innerWidth]");
             assert!(wide[0].as_u64() <= wide[1].as_u64(), "{path} at {width}: {wide}");
+            browser.until(
+                "[...document.querySelectorAll('[data-plot]')].every(plot => plot.querySelector('svg.main-svg')?.getBoundingClientRect().right <= innerWidth)",
+            );
         }
         let browser = desk.open("/");
         if width < 700 {

@@ -60,7 +60,8 @@ pub fn colour(label: &str, place: usize) -> String {
         "development" => "--class-development",
         "ci" | "experiment" => "--class-ci",
         "(unused commitment)" => "--unused-commitment",
-        "unknown" | "other" => "--unknown",
+        "unknown" => "--unknown",
+        "other" => "--strong",
         nobody if nobody.starts_with('(') => "--unknown",
         _ => COLOURS[place % COLOURS.len()],
     };
@@ -265,6 +266,26 @@ mod tests {
             "an unknown is no zero"
         );
         assert_eq!(chart.table.rows[1].cells[1].text, "unknown");
+    }
+
+    #[test]
+    fn what_is_folded_looks_like_nothing_else() {
+        let style = include_str!("asset/app.css");
+        let value = |name: &str| {
+            style
+                .split(&format!("{name}:"))
+                .nth(1)
+                .unwrap()
+                .split(';')
+                .next()
+                .unwrap()
+        };
+        let fixed = ["unknown", "other", "(unused commitment)"].map(|label| colour(label, 0));
+        let placed = (0..COLOURS.len()).map(|at| colour("a team", at));
+        let all: Vec<String> = fixed.into_iter().chain(placed).collect();
+        let named = |colour: &String| value(colour.trim_start_matches("var(").trim_end_matches(')'));
+        let seen: std::collections::BTreeSet<&str> = all.iter().map(named).collect();
+        assert_eq!(seen.len(), all.len(), "{seen:?}");
     }
 
     #[test]

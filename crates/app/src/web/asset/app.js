@@ -121,7 +121,7 @@
       modebar: { bgcolor: "rgba(0,0,0,0)", color: colour("--strong"), activecolor: colour("--accent") },
       hoverlabel: { bgcolor: colour("--raised"), bordercolor: colour("--strong"), font: { color: colour("--text") } },
     };
-    look.xaxis = { ...painted(layout.xaxis || {}), ...axis() };
+    look.xaxis = { ...painted(layout.xaxis || {}), ...axis(), showgrid: false };
     look.yaxis = { ...painted(layout.yaxis || {}), ...axis() };
     return Plotly.react(place, painted(data), look, { responsive: true, displaylogo: false, modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"], toImageButtonOptions: { scale: 2 } });
   };
