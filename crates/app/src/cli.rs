@@ -51,6 +51,7 @@ commands! {
     serve::Serve,
     user::User,
     token::Token,
+    log::Log,
     digest::Digest,
     rejects::Rejects,
     tags::Tags,

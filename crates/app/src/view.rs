@@ -12,6 +12,7 @@ pub mod idle;
 pub mod init;
 pub mod jobs;
 pub mod load;
+pub mod log;
 pub mod next;
 pub mod offers;
 mod orders;

@@ -19,6 +19,7 @@ const COMMANDS: &[&str] = &[
     "serve",
     "user",
     "token",
+    "log",
     "digest",
     "tags",
     "doctor",

@@ -363,6 +363,13 @@ fn users_are_added_listed_and_removed() {
     assert_eq!(type_in(&["user", "password", "ann"], "another sentence\n").0, 0);
     assert_eq!(run(dir.path(), &["user", "remove", "ann"]).code, 0);
     assert_eq!(run(dir.path(), &["user", "remove", "ann"]).code, 4);
+    let log = run(dir.path(), &["log"]);
+    assert!(
+        log.code == 0 && log.stdout.starts_with("3 lines; none was changed"),
+        "{} {}",
+        log.stdout,
+        log.stderr
+    );
     let state = std::fs::read(dir.path().join("lowwater-data/state.db")).unwrap();
     assert!(!state.windows(16).any(|at| at == b"another sentence"));
 }

@@ -1,25 +1,12 @@
 //! Users and tokens of the dashboard, and what was done with one.
 
 use jiff::Timestamp;
-use lowwater_store::state::{Person, Scope, Token};
+use lowwater_store::state::{Person, Token};
 use serde::Serialize;
 
 use crate::amount::plural;
 use crate::output::View;
 use crate::screen::{Column, Screen, Table};
-
-/// What somebody may see, in words.
-pub fn scope_words(scope: &Scope) -> String {
-    if scope.is_everything() {
-        return "everything".into();
-    }
-    let list = |what: &str, names: &std::collections::BTreeSet<String>| {
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        (!names.is_empty()).then(|| format!("{what} {}", names.join(" or ")))
-    };
-    let parts = [list("team", &scope.teams), list("account", &scope.accounts)];
-    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
-}
 
 /// Who may log in.
 #[derive(Debug, Serialize)]
@@ -38,7 +25,7 @@ impl View for Users {
     fn screen(&self) -> Screen {
         let mut table = Table::new([Column::text("user"), Column::text("role"), Column::text("sees")]);
         for user in &self.users {
-            table.row([user.name.clone(), user.role.as_str().into(), scope_words(&user.scope)]);
+            table.row([user.name.clone(), user.role.as_str().into(), user.scope.to_string()]);
         }
         if self.users.is_empty() {
             return Screen::new("Nobody may log in yet: `lowwater user add NAME` adds the first user.");
@@ -82,7 +69,7 @@ impl View for Tokens {
             table.row([
                 token.holder.name.clone(),
                 token.holder.role.as_str().into(),
-                scope_words(&token.holder.scope),
+                token.holder.scope.to_string(),
                 format!("{}{ended}", crate::amount::instant(token.until)),
             ]);
         }
@@ -113,7 +100,7 @@ impl View for Made {
         Screen::new(format!(
             "Token {} sees {} as {} until {}. This is the only time that it is shown:",
             holder.name,
-            scope_words(&holder.scope),
+            holder.scope,
             holder.role.as_str(),
             crate::amount::instant(self.token.until)
         ))

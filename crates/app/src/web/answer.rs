@@ -13,7 +13,6 @@ use super::asker::Asker;
 use super::frame::{Page, Part, render};
 use super::live::{Live, Shown};
 use crate::error::AppError;
-use crate::view::people::scope_words;
 
 /// Works an answer out where it may take its time. A version is let go there too: its store may not be closed where
 /// requests are only passed on.
@@ -39,8 +38,7 @@ pub fn whole(asker: &Asker, what: &str) -> Result<(), AppError> {
     }
     Err(AppError::Denied(format!(
         "{} sees {}, and the {what} page is of the whole organisation\nhint: Explore shows what is yours",
-        asker.person.name,
-        scope_words(&asker.person.scope)
+        asker.person.name, asker.person.scope
     )))
 }
 

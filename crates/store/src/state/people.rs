@@ -64,6 +64,21 @@ impl Scope {
     }
 }
 
+/// `everything`, or `team a or b, account 1`.
+impl std::fmt::Display for Scope {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.is_everything() {
+            return f.write_str("everything");
+        }
+        let list = |what: &str, names: &BTreeSet<String>| {
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            (!names.is_empty()).then(|| format!("{what} {}", names.join(" or ")))
+        };
+        let parts = [list("team", &self.teams), list("account", &self.accounts)];
+        f.write_str(&parts.into_iter().flatten().collect::<Vec<_>>().join(", "))
+    }
+}
+
 /// Somebody who may log in.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Person {
@@ -158,7 +173,7 @@ impl State {
             if done.rows_affected() == 0 {
                 return Ok(false);
             }
-            let about = format!("user {} as {role} of {scope}", person.name);
+            let about = format!("user {} as {role} who sees {}", person.name, person.scope);
             write_down(&mut transaction, (who, at), "added", &about).await?;
             transaction.commit().await?;
             Ok(true)

@@ -130,7 +130,10 @@ impl State {
             if done.rows_affected() == 0 {
                 return Ok(false);
             }
-            let about = format!("token {} as {role} of {scope} until {}", holder.name, token.until);
+            let about = format!(
+                "token {} as {role} that sees {} until {}",
+                holder.name, holder.scope, token.until
+            );
             write_down(&mut transaction, (who, at), "added", &about).await?;
             transaction.commit().await?;
             Ok(true)
