@@ -123,7 +123,7 @@ impl FleetView {
             .share(self.all.useful)
             .map_or_else(|| UNKNOWN.to_owned(), share);
         format!(
-            "{} GPU-hours cost {} {} in {}; {of_use} of them were of use.",
+            "{} GPU-hours cost {} {} from {}; {of_use} of them were of use.",
             quantity(self.all.paid),
             cents(self.all.cost),
             self.currency,

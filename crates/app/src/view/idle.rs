@@ -124,7 +124,7 @@ impl IdleView {
             );
         }
         format!(
-            "{} idle GPU-hours cost {} {} in {}.",
+            "{} idle GPU-hours cost {} {} from {}.",
             quantity(self.all.idle + self.all.held),
             cents(self.all.idle_cost),
             self.currency,

@@ -255,7 +255,11 @@ impl WeekView {
             ),
         ];
         if let Some(forecast) = &self.forecast {
-            let remark = format!("{}, of which {} is spent", forecast.basis, cents(forecast.so_far));
+            let spent = match forecast.so_far {
+                Money::ZERO => String::new(),
+                money => format!(", of which {} is spent", cents(money)),
+            };
+            let remark = format!("{}{spent}", forecast.basis);
             figures.push(figure(
                 format!("forecast {}", forecast.month),
                 money(amount::range(&forecast.total)),
