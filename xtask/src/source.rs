@@ -33,6 +33,8 @@ pub struct Tree {
     pub files: Vec<File>,
     /// The Rust files among them.
     pub rust: Vec<RustFile>,
+    /// Paths of files that are no text, such as pictures.
+    pub others: Vec<String>,
 }
 
 impl Tree {
@@ -46,23 +48,29 @@ impl Tree {
             return Err(format!("git ls-files: {}", String::from_utf8_lossy(&output.stderr)));
         }
         let names = String::from_utf8_lossy(&output.stdout).into_owned();
-        let mut files = Vec::new();
+        let (mut files, mut others) = (Vec::new(), Vec::new());
         for path in names.split('\0').filter(|p| !p.is_empty()) {
             // A file deleted but not yet committed is listed and gone; a binary file has no text.
-            if let Ok(text) = fs::read_to_string(root.join(path)) {
-                files.push(File {
+            match fs::read_to_string(root.join(path)) {
+                Ok(text) => files.push(File {
                     path: path.to_owned(),
                     text,
-                });
+                }),
+                Err(_) if root.join(path).is_file() => others.push(path.to_owned()),
+                Err(_) => {}
             }
         }
-        Ok(Self::new(files))
+        Ok(Self {
+            others,
+            ..Self::new(files)
+        })
     }
 
     fn new(mut files: Vec<File>) -> Self {
         files.sort_by(|a, b| a.path.cmp(&b.path));
         let rust = rust::parse_all(&files);
-        Self { files, rust }
+        let others = Vec::new();
+        Self { files, rust, others }
     }
 
     /// A tree made up for a test.
@@ -73,6 +81,11 @@ impl Tree {
             text: (*text).to_owned(),
         };
         Self::new(files.iter().map(file).collect())
+    }
+
+    /// Is there a file at that path, of whatever kind?
+    pub fn has(&self, path: &str) -> bool {
+        self.file(path).is_some() || self.others.iter().any(|other| other == path)
     }
 
     /// A file by its path.

@@ -274,7 +274,14 @@ fn offer(fields: &Fields<'_>) -> Result<Offer, Fault> {
     if let (Some(known), Ok(count)) = (find_sku(sku), fields.get("count").parse::<f64>())
         && known.count != count
     {
-        return Err(fault("count", format!("{sku} has {} accelerators", known.count)));
+        return Err(fault(
+            "count",
+            format!(
+                "{sku} has {} accelerator{}",
+                known.count,
+                if known.count == 1.0 { "" } else { "s" }
+            ),
+        ));
     }
     Ok(Offer {
         cloud: cloud_id(fields.needed("provider")?),

@@ -14,7 +14,7 @@ fn broken(tree: &Tree, page: &File) -> Vec<Finding> {
     for (number, line) in page.lines() {
         in_code ^= line.trim_start().starts_with("```");
         let targets = targets(line).filter(|_| !in_code);
-        let lost = targets.filter(|target| tree.file(&resolve(&page.path, target)).is_none());
+        let lost = targets.filter(|target| !tree.has(&resolve(&page.path, target)));
         found.extend(lost.map(|target| Finding::at(&page.path, number, format!("`{target}` leads nowhere"))));
     }
     found

@@ -127,6 +127,7 @@ impl View for DemoView {
                 ),
                 (self.next.command("report --by team,class"), "who spends it on what"),
                 (self.next.command("doctor"), "what is missing for a better answer"),
+                (self.next.command("serve"), "all of it in a browser"),
                 ("lowwater init".to_owned(), "the same for your own bill"),
             ])
     }

@@ -144,8 +144,9 @@ impl PlanView<'_> {
         }
         let cash = range(&plan.per_month.cash);
         let steps = plural(plan.steps.len() as u64, "step");
+        let save = if plan.steps.len() == 1 { "saves" } else { "save" };
         format!(
-            "{steps} save {cash} {} a month in cash{}, replayed on {}.",
+            "{steps} {save} {cash} {} a month in cash{}, replayed on {}.",
             plan.currency,
             contract::headline(plan),
             amount::period(&plan.period)

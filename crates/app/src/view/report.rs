@@ -255,11 +255,12 @@ impl ReportView {
         };
         // The class has costs without a GPU as well: its line of the table is another number.
         let rest = ": class development, only machines with GPUs";
-        let development = figure(
-            "GPU development",
-            self.money(gpu.development),
-            of_gpu(gpu.development, rest),
-        );
+        let development = if gpu.undeclared == gpu.cost {
+            figure("GPU development", UNKNOWN, "no machine with GPUs has a known class")
+        } else {
+            let remark = of_gpu(gpu.development, rest);
+            figure("GPU development", self.money(gpu.development), remark)
+        };
         let mut figures = vec![figure("GPU spend", self.money(gpu.cost), spend), idle, development];
         if !gpu.undeclared.is_zero() {
             let rest = ": class unknown; the other cost of that class has no GPU";

@@ -2,6 +2,7 @@
 
 use askama::Template;
 use lowwater_model::charge::CostMetric;
+use lowwater_model::period::HOUR_SECONDS;
 
 use super::asked::Asked;
 use super::asker::Asker;
@@ -240,7 +241,9 @@ fn freshness(shown: Option<&Shown>) -> String {
         .until
         .map_or_else(|| "no bill".to_owned(), |at| format!("bill to {}", amount::instant(at)));
     let usage = shown.store.manifest().usage.values().map(|unit| unit.last).max();
-    let usage = usage.and_then(|at| jiff::Timestamp::from_second(at).ok());
+    // To the end of the hour, as everywhere: metrics are kept by the hour.
+    let hour_end = |at: i64| (at.div_euclid(HOUR_SECONDS) + 1) * HOUR_SECONDS;
+    let usage = usage.and_then(|at| jiff::Timestamp::from_second(hour_end(at)).ok());
     match usage {
         Some(at) => format!("{bill} · metrics to {}", amount::instant(at)),
         None => format!("{bill} · no metrics"),

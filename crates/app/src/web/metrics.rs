@@ -42,6 +42,7 @@ async fn metrics(State(live): State<Arc<Live>>, Extension(asker): Extension<Aske
     .await
     {
         Ok(text) => ([(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text).into_response(),
+        Err(AppError::Denied(why)) => (StatusCode::FORBIDDEN, why).into_response(),
         Err(error) => (StatusCode::SERVICE_UNAVAILABLE, error.message().unwrap_or_default()).into_response(),
     }
 }

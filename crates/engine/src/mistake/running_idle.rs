@@ -49,7 +49,7 @@ fn find(scene: &Scene<'_>) -> Vec<Mistake> {
             cost: Some(cost),
             place: place(&name, &resources),
             why: format!("{idle} of {all} observed machine-hours were idle on every GPU"),
-            hint: "`lowwater plan` stops what has idled for long; share, pack or schedule the rest".into(),
+            hint: "`lowwater plan` stops what has idled for long, or says what to declare first; share, pack or schedule the rest".into(),
         });
     }
     out

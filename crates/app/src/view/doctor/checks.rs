@@ -341,7 +341,7 @@ fn unknown_sku(of: &Evidence) -> Vec<Finding> {
             "{} of types that the table of hardware facts does not know",
             plural(n, "GPU resource")
         ),
-        hint: "a row of the type in offers.csv, with accelerator and count, says how many GPUs it has; its power and memory limits stay unknown".into(),
+        hint: "its power and memory limits stay unknown; where the bill does not say how many GPUs it has, a row in offers.csv does".into(),
     }));
     findings
 }
