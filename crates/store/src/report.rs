@@ -308,6 +308,14 @@ impl Store {
             .collect();
         let group: Vec<String> = (1..=query.by.len() + 6).map(|i| i.to_string()).collect();
         let column = metric.column();
+        // A machine that was observed in one month was not observed in all of them.
+        let times = query.by.iter().filter(|d| d.is_time() && !query.utc).enumerate();
+        let times: Vec<(usize, &str)> = times.map(|(i, d)| (i, d.expression(query.period))).collect();
+        let when: String = times.iter().map(|(i, time)| format!(", {time} AS x_Time{i}")).collect();
+        let then: String = times
+            .iter()
+            .map(|(i, time)| format!(" AND {time} = observed.x_Time{i}"))
+            .collect();
         let sql = format!(
             "SELECT {select}x_Label, coalesce(x_Class, 'unknown') AS x_Class, x_Team IS NULL AS x_NoTeam,
                     coalesce(x_Untagged, true) AS x_Untagged, x_GpuType IS NOT NULL AS x_Gpu, x_Committed,
@@ -316,9 +324,9 @@ impl Store {
                     to_char(max(x_Day), '%Y-%m-%d') AS last_day,
                     max(CASE WHEN observed.x_Observed IS NULL THEN 0 ELSE 1 END) AS observed
              FROM (SELECT * FROM {bill} {}) b
-             LEFT JOIN (SELECT DISTINCT u.ResourceId AS x_Observed FROM (SELECT * FROM useful_hours {}) u
+             LEFT JOIN (SELECT DISTINCT u.ResourceId AS x_Observed{when} FROM (SELECT * FROM useful_hours {}) u
                         JOIN gpu_resources g ON u.ResourceId = g.ResourceId WHERE g.x_Gpus > 0) observed
-               ON b.ResourceId = observed.x_Observed
+               ON b.ResourceId = observed.x_Observed{then}
              GROUP BY {}",
             filter.of_bill(),
             filter.of_time(),

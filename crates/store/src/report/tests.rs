@@ -100,6 +100,47 @@ fn idle_cost_is_unknown_where_no_machine_of_the_row_was_measured_in_these_days()
     assert!(known(&spread, "speech"), "it bears a part of the idle cost of others");
 }
 
+#[test]
+fn a_machine_that_was_observed_in_one_month_was_not_observed_in_all() {
+    let dir = tempfile::tempdir().unwrap();
+    let hour = |at: &str| Line::hour("i-a", "g5.2xlarge", at.parse().unwrap(), "1");
+    let lines = [
+        hour("2026-09-05T00:00:00Z"),
+        hour("2026-10-05T00:00:00Z"),
+        hour("2026-10-06T00:00:00Z"),
+    ];
+    load_text(dir.path(), "bill.csv", &focus_csv(&lines));
+    let usage = "time,host,gpu,activity,activity_metric,memory_used_mib,memory_total_mib,power_w\n\
+                 2026-10-05T00:00:00Z,i-a,0,0,SM_ACTIVE,,,\n";
+    load_text(dir.path(), "usage.csv", usage);
+    for zone in ["UTC", "America/New_York"] {
+        std::fs::write(
+            dir.path().join("policy.toml"),
+            format!("[calendar]\nzone = \"{zone}\"\n"),
+        )
+        .unwrap();
+        let known = |by: &[Dimension], period| {
+            let query = ReportQuery { period, ..self::by(by) };
+            let rows = open(dir.path()).report(&query).unwrap().rows;
+            rows.into_iter().map(|row| row.idle_known).collect::<Vec<_>>()
+        };
+        let (charge, billing) = (PeriodKind::Charge, PeriodKind::Billing);
+        assert_eq!(
+            known(&[Dimension::Month, Dimension::Resource], charge),
+            [false, true],
+            "{zone}"
+        );
+        assert_eq!(known(&[Dimension::Month], charge), [false, true], "{zone}");
+        assert_eq!(known(&[Dimension::Month], billing), [false, true], "{zone}");
+        assert_eq!(
+            known(&[Dimension::Day, Dimension::Sku], charge),
+            [false, true, false],
+            "{zone}"
+        );
+        assert_eq!(known(&[Dimension::Resource], charge), [true], "{zone}");
+    }
+}
+
 /// A bill by the day with metrics by the hour: which hours cost what is not known, and neither is what idled.
 #[test]
 fn idle_cost_of_a_bill_without_hours_is_unknown() {
